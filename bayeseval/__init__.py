@@ -1,0 +1,84 @@
+"""Bayesian modelling of language-model scores when every prompt is answered several times.
+
+::
+
+    import bayeseval as be
+
+    counts = be.read("results.csv")          # how often was each prompt answered correctly?
+    be.moments(counts)                       # the estimators that papers use
+    post = be.fit(counts, seed=1)            # posterior of the hierarchical model
+    post.mean(), post.pass_at(16)            # scores with intervals, for prompts like these
+    post.mean(estimand="benchmark")          # ... and for these prompts
+    be.plan(post, width=0.02)                # how many generations does the next run need?
+    be.report(post, "report.html")
+
+Heavy libraries are loaded when they are first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from bayeseval._version import __version__
+
+if TYPE_CHECKING:
+    from bayeseval import metrics as metrics
+    from bayeseval.catalogue import copy_model as copy_model
+    from bayeseval.catalogue import models as models
+    from bayeseval.check_model import check_model as check_model
+    from bayeseval.counts import Counts as Counts
+    from bayeseval.datasets import example as example
+    from bayeseval.errors import BayesevalError as BayesevalError
+    from bayeseval.estimators import moments as moments
+    from bayeseval.fitting import fit as fit
+    from bayeseval.intervals import compare_intervals as compare_intervals
+    from bayeseval.metric_table import metric_estimates as metric_estimates
+    from bayeseval.options import options as options
+    from bayeseval.outcomes import Outcomes as Outcomes
+    from bayeseval.planning import plan as plan
+    from bayeseval.posterior import Posterior as Posterior
+    from bayeseval.posteriors import Posteriors as Posteriors
+    from bayeseval.priors import prior_predictive as prior_predictive
+    from bayeseval.readers import read as read
+    from bayeseval.reporting import report as report
+    from bayeseval.storage import load as load
+
+_HOMES = {
+    "BayesevalError": "errors",
+    "Counts": "counts",
+    "Outcomes": "outcomes",
+    "Posterior": "posterior",
+    "Posteriors": "posteriors",
+    "check_model": "check_model",
+    "compare_intervals": "intervals",
+    "copy_model": "catalogue",
+    "example": "datasets",
+    "fit": "fitting",
+    "load": "storage",
+    "metric_estimates": "metric_table",
+    "models": "catalogue",
+    "moments": "estimators",
+    "options": "options",
+    "plan": "planning",
+    "prior_predictive": "priors",
+    "read": "readers",
+    "report": "reporting",
+}
+
+__all__ = ["__version__", "metrics", *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(f"bayeseval.{_HOMES[name]}"), name)
+    elif name == "metrics":
+        value = import_module("bayeseval.metrics")
+    else:
+        raise AttributeError(f"module 'bayeseval' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

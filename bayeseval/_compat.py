@@ -1,0 +1,74 @@
+"""The few lines where the two generations of PyMC, ArviZ and JAX differ, and where their global state is kept as it was.
+
+Supported: Python 3.11 with PyMC 5.28, ArviZ 0.23, JAX 0.10; Python 3.12 and later with PyMC 6, ArviZ 1.x, JAX 0.12.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+__all__ = ["compilation_cache", "double_precision", "import_pymc", "in_notebook"]
+
+
+def import_pymc() -> Any:
+    """Import PyMC and its JAX sampling module, and leave JAX's global precision as the user had it.
+
+    PyTensor sets ``jax_enable_x64`` when its JAX back end is imported; ArviZ 0.23 warns about its own future.
+    """
+    import jax
+
+    before = jax.config.jax_enable_x64
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            import pymc
+            import pymc.sampling.jax  # noqa: F401
+    finally:
+        jax.config.update("jax_enable_x64", before)
+    return pymc
+
+
+@contextmanager
+def double_precision() -> Iterator[None]:
+    """Compute in float64, whatever the user's global precision of JAX and PyTensor, and restore it afterwards."""
+    import jax
+
+    with jax.enable_x64(True):
+        yield
+
+
+@contextmanager
+def compilation_cache(folder: Path) -> Iterator[None]:
+    """Keep what JAX compiles inside the block in ``folder``, unless the user has set a cache of their own."""
+    import jax
+    from jax.experimental.compilation_cache import compilation_cache as cache
+
+    if jax.config.jax_compilation_cache_dir is not None:
+        yield
+        return
+    names = ("jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs")
+    before = {name: getattr(jax.config, name) for name in names}
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    cache.reset_cache()
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            jax.config.update(name, value)
+        cache.reset_cache()
+
+
+def in_notebook() -> bool:
+    """Whether the code runs in a Jupyter kernel."""
+    import sys
+
+    shell = sys.modules.get("IPython")
+    if shell is None:
+        return False
+    instance = shell.get_ipython()
+    return instance is not None and instance.__class__.__name__ == "ZMQInteractiveShell"

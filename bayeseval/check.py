@@ -1,0 +1,360 @@
+r"""Whether a posterior can be trusted: did the sampler converge, and does the model describe the data?
+
+*Convergence*: R-hat, bulk and tail effective sample size, divergences; and, for a model that the exact engine knows,
+the distance between its means and standard deviations and those of the draws, in Monte Carlo standard errors.
+
+*Fit*: the shift of :math:`E[\mu]` from the unbiased moment estimate in standard errors (``z_shift``), and a posterior
+predictive check of the counts [1]_. Where few distinct numbers of generations occur the check compares the histogram
+of correct counts with the model's (deviance as realised discrepancy); else it compares :math:`F(p_i)`, with
+:math:`p_i` drawn from its posterior, with the uniform distribution [2]_.
+
+References
+----------
+.. [1] Gelman, Meng & Stern (1996). Posterior predictive assessment of model fitness via realized discrepancies.
+   Statistica Sinica 6, 733-807.
+.. [2] Yuan & Johnson (2012). Goodness-of-fit diagnostics for Bayesian hierarchical models. Biometrics 68, 156-164.
+   https://doi.org/10.1111/j.1541-0420.2011.01668.x
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayeseval.estimators import moments
+from bayeseval.model_data import unique_cells
+from bayeseval.quadrature import exact_posterior
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayeseval.posterior import Posterior
+    from bayeseval.prompts import PromptDistribution
+
+__all__ = ["Check", "Diagnostics", "HistogramCheck", "check_posterior", "diagnose", "histogram_check"]
+
+RHAT_LIMIT = 1.01
+ESS_LIMIT = 400
+Z_SHIFT_LIMIT = 0.5
+P_LIMIT = 0.05
+MCSE_LIMIT = 5.0
+EXPECTED_LIMIT = 10
+"""Fewest expected successes and failures for which the moment estimate is precise enough to judge the model by."""
+PREDICTIVE_DRAWS = 400
+HISTOGRAM_CELLS = 64
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """How well the sampler did.
+
+    Attributes
+    ----------
+    table : dict of str to dict of str to float
+        For each scalar parameter: mean, sd, rhat, ess_bulk, ess_tail, mcse_mean, mcse_sd and, where the exact engine
+        applies, exact_mean, exact_sd, and the distances mean_mcse and sd_mcse in Monte Carlo standard errors.
+    divergences : int
+    warnings : tuple of str
+    """
+
+    table: dict[str, dict[str, float]]
+    divergences: int
+    warnings: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.warnings
+
+    @property
+    def distance(self) -> float:
+        """Largest distance from the exact engine in Monte Carlo standard errors; NaN where it does not apply."""
+        distances = [row[name] for row in self.table.values() for name in ("mean_mcse", "sd_mcse") if name in row]
+        return max(distances, default=float("nan"))
+
+
+@dataclass(frozen=True)
+class HistogramCheck:
+    """Posterior predictive check of the counts.
+
+    Attributes
+    ----------
+    kind : {"histogram", "latent"}
+        What was compared: the histogram of correct counts, or the latent probabilities.
+    label : tuple of str
+        Bins.
+    observed : float array (bin,)
+        Prompts in each bin (for ``"latent"`` the mean over draws).
+    expected, lower, upper : float arrays (bin,)
+        Posterior predictive mean and 95% band.
+    p : float
+        Posterior predictive probability of a discrepancy at least as large as the one seen.
+    """
+
+    kind: str
+    label: tuple[str, ...]
+    observed: np.ndarray
+    expected: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    p: float
+
+
+@dataclass(frozen=True, repr=False)
+class Check:
+    """Everything that speaks for or against a posterior.
+
+    Attributes
+    ----------
+    ok : bool
+        False when a diagnostic or a predictive check fails.
+    misfit : bool
+        Whether the model does not describe the data: the population headline is then the robust one.
+    diagnostics : Diagnostics
+    z_shift : float
+        (E[mu] - moment estimate) / standard error of the moment estimate; NaN where that is 0 or undefined.
+    histogram : HistogramCheck
+    warnings : tuple of str
+        What is wrong and what to do, in sentences; those that concern a population score alone are apart.
+    population_warnings : tuple of str
+    run : str
+    """
+
+    diagnostics: Diagnostics
+    z_shift: float
+    histogram: HistogramCheck
+    misfit: bool
+    warnings: tuple[str, ...]
+    population_warnings: tuple[str, ...]
+    run: str
+
+    def warnings_for(self, estimand: str) -> tuple[str, ...]:
+        """Sentences that belong beside a score of this estimand."""
+        return self.warnings + (self.population_warnings if estimand == "population" else ())
+
+    @property
+    def ok(self) -> bool:
+        """Whether neither a diagnostic nor a predictive check fails."""
+        return self.diagnostics.ok and not self.misfit
+
+    def to_frame(self) -> pd.DataFrame:
+        """Diagnostics of each parameter, one row a parameter."""
+        import pandas as pd
+
+        return pd.DataFrame(self.diagnostics.table).T.rename_axis("parameter")
+
+    def __repr__(self) -> str:
+        verdict = "ok" if self.ok else "FAILS"
+        distance = self.diagnostics.distance
+        exact = "" if np.isnan(distance) else f"; at most {distance:.1f} MCSE from exact quadrature"
+        rhat = max((row["rhat"] for row in self.diagnostics.table.values() if "rhat" in row), default=float("nan"))
+        sampler = "" if np.isnan(rhat) else f"; R-hat at most {rhat:.3f}, {self.diagnostics.divergences} divergences"
+        line = (
+            f"check of {self.run}: {verdict}; z_shift {self.z_shift:.2f}, predictive p of the "
+            f"{self.histogram.kind} check {self.histogram.p:.3f}{sampler}{exact}"
+        )
+        return "\n".join([line, *(f"Warning: {warning}" for warning in self.warnings_for("population"))])
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<div>{escape(line)}</div>" for line in repr(self).splitlines()) + self.to_frame().to_html()
+
+    def plot(self, ax=None):  # type: ignore[no-untyped-def]
+        """Histogram of the data with the posterior predictive band."""
+        from bayeseval import plots
+
+        return plots.plot_check(self, ax=ax)
+
+
+def check_posterior(posterior: Posterior) -> Check:
+    """Check convergence and fit of a posterior; what `Posterior.check` calls."""
+    counts = posterior.counts
+    diagnostics = diagnose(posterior)
+    rng = np.random.default_rng([posterior.seed, 1])
+    chosen = rng.choice(posterior.n_draws, min(PREDICTIVE_DRAWS, posterior.n_draws), replace=False)
+    histogram = histogram_check(posterior.distribution.take(chosen), counts.correct, counts.generations, rng)
+    answered = counts.generations > 0
+    z_shift, decisive = _z_shift(posterior)
+    shifted = decisive and abs(z_shift) > Z_SHIFT_LIMIT
+    misfit = bool(histogram.p < P_LIMIT or shifted)
+    warnings = list(diagnostics.warnings)
+    if misfit:
+        reasons = []
+        if histogram.p < P_LIMIT:
+            reasons.append(f"it would seldom produce such counts (predictive p = {histogram.p:.3f})")
+        if shifted:
+            reasons.append(f"its mean lies {z_shift:+.1f} standard errors from the unbiased estimate")
+        warnings.append(
+            f"{posterior.model.name} does not describe P(correct) over the prompts of {counts.label}: "
+            f"{' and '.join(reasons)}; the population score given is therefore the robust one (Bayesian bootstrap over "
+            f"prompts), the benchmark score holds; look at post.check().plot() and try a richer model from be.models()"
+        )
+    population_warnings = []
+    if abs(z_shift) > Z_SHIFT_LIMIT and not misfit:
+        population_warnings.append(
+            f"the posterior mean of mu lies {z_shift:+.1f} standard errors from the unbiased estimate: with so few "
+            f"successes or failures the prior weighs in; compare with be.moments(counts) and other priors"
+        )
+    if answered.any() and counts.generations[answered].max() == 1:
+        warnings.append(
+            "one generation per prompt: how P(correct) spreads over prompts (sigma, rho) is not seen, so everything "
+            "that depends on it (the benchmark estimand, pass@k, single prompts) follows the prior"
+        )
+    elif answered.sum() == 1:
+        warnings.append("a single prompt: how P(correct) spreads over prompts follows the prior alone")
+    return Check(diagnostics, z_shift, histogram, misfit, tuple(warnings), tuple(population_warnings), counts.label)
+
+
+def diagnose(posterior: Posterior) -> Diagnostics:
+    """R-hat, effective sample sizes, divergences, and the distance to the exact engine."""
+    scalars = {name: values for name, values in posterior.parameters.items() if values.ndim == 2}
+    if posterior.engine == "quadrature":
+        table = {name: {"mean": float(values.mean()), "sd": float(values.std())} for name, values in scalars.items()}
+        return Diagnostics(table, 0, ())
+    from arviz_stats.base import array_stats
+
+    table = {}
+    for name, values in scalars.items():
+        row = {"mean": float(values.mean()), "sd": float(values.std(ddof=1))}
+        axes = {"chain_axis": 0, "draw_axis": 1}
+        row["rhat"] = float(array_stats.rhat(values, **axes))
+        row["ess_bulk"] = float(array_stats.ess(values, method="bulk", **axes))
+        row["ess_tail"] = float(array_stats.ess(values, method="tail", prob=(0.05, 0.95), **axes))
+        row["mcse_mean"] = float(array_stats.mcse(values, method="mean", **axes))
+        row["mcse_sd"] = float(array_stats.mcse(values, method="sd", **axes))
+        table[name] = row
+    if posterior.model.has_quadrature:
+        _compare_with_exact(posterior, table)
+    divergences = int(np.sum(posterior.statistics.get("diverging", 0)))
+    return Diagnostics(table, divergences, tuple(_sampler_warnings(table, divergences, posterior.n_draws)))
+
+
+def _compare_with_exact(posterior: Posterior, table: dict[str, dict[str, float]]) -> None:
+    prior = posterior.prior
+    exact = exact_posterior(
+        posterior.counts.correct,
+        posterior.counts.generations,
+        (prior["mu"][0], prior["mu"][1]),
+        (prior["rho"][0], prior["rho"][1]),
+        tolerance=1e-6,
+    )
+    for name in ("mu", "rho", "sigma"):
+        if name in table:
+            row = table[name]
+            row["exact_mean"], row["exact_sd"] = exact.mean(name), exact.sd(name)
+            row["mean_mcse"] = abs(row["mean"] - row["exact_mean"]) / row["mcse_mean"]
+            row["sd_mcse"] = abs(row["sd"] - row["exact_sd"]) / row["mcse_sd"]
+
+
+def _sampler_warnings(table: dict[str, dict[str, float]], divergences: int, draws: int) -> list[str]:
+    warnings = []
+    rhat = max((row["rhat"] for row in table.values()), default=1.0)
+    if not rhat <= RHAT_LIMIT:
+        warnings.append(
+            f"the chains have not converged (R-hat up to {rhat:.3f}, above {RHAT_LIMIT}): do not use these numbers; "
+            f"run longer (tune=2000, draws=2000) or use engine='quadrature' where it applies"
+        )
+    ess = min((min(row["ess_bulk"], row["ess_tail"]) for row in table.values()), default=np.inf)
+    if not ess >= min(ESS_LIMIT, draws / 10):
+        warnings.append(f"few effective draws ({ess:.0f}): interval ends are rough; take more draws")
+    if divergences:
+        warnings.append(
+            f"{divergences} divergent transitions of {draws:,}: the tails may be cut off; raise target_accept to 0.99"
+        )
+    distance = max((row.get(name, 0.0) for row in table.values() for name in ("mean_mcse", "sd_mcse")), default=0.0)
+    if distance > MCSE_LIMIT:
+        warnings.append(
+            f"the draws lie {distance:.1f} Monte Carlo standard errors from the exact posterior: use "
+            f"engine='quadrature' and report this as a bug"
+        )
+    return warnings
+
+
+def _z_shift(posterior: Posterior) -> tuple[float, bool]:
+    """Shift of the model's mean from the moment estimate, and whether the latter is precise enough to judge by."""
+    counts = posterior.counts
+    answered = counts.generations > 0
+    if answered.sum() < 2:
+        return float("nan"), False
+    frame = moments(counts).to_frame()
+    estimate, error = float(frame["mean"].iloc[0]), float(frame["se_population"].iloc[0])
+    if not error > 0:
+        return float("nan"), False
+    expected = answered.sum() * min(estimate, 1 - estimate)
+    return (float(posterior.distribution.mean().mean()) - estimate) / error, bool(expected >= EXPECTED_LIMIT)
+
+
+def histogram_check(
+    distribution: PromptDistribution, correct: np.ndarray, generations: np.ndarray, rng: np.random.Generator
+) -> HistogramCheck:
+    """Compare the counts with what the model would produce, draw by draw.
+
+    Parameters
+    ----------
+    distribution : PromptDistribution
+        Of the draws to use (draw,).
+    correct, generations : int array (prompt,)
+        Prompts without generations are left out.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    HistogramCheck
+    """
+    answered = np.asarray(generations) > 0
+    correct, generations = np.asarray(correct)[answered], np.asarray(generations)[answered]
+    sizes, prompts = np.unique(generations, return_counts=True)
+    if sizes.size and (sizes + 1).sum() <= HISTOGRAM_CELLS:
+        return _check_counts(distribution, correct, generations, sizes, prompts, rng)
+    return _check_latent(distribution, correct, generations, rng)
+
+
+def _check_counts(
+    distribution: PromptDistribution,
+    correct: np.ndarray,
+    generations: np.ndarray,
+    sizes: np.ndarray,
+    prompts: np.ndarray,
+    rng: np.random.Generator,
+) -> HistogramCheck:
+    parts = []
+    for size, number in zip(sizes, prompts, strict=True):
+        cells = np.arange(size + 1)
+        share = np.exp(distribution.logpmf(cells, np.full(size + 1, size)))
+        share /= share.sum(axis=1, keepdims=True)
+        observed = np.bincount(correct[generations == size], minlength=size + 1)
+        parts.append((observed, share * number, rng.multinomial(number, share), size))
+    observed = np.concatenate([part[0] for part in parts]).astype(float)
+    expected, replicated = (np.concatenate([part[i] for part in parts], axis=1) for i in (1, 2))
+    label = tuple(f"{c}/{size}" for *_, size in parts for c in range(size + 1))
+    p = np.mean(_deviance(replicated, expected) >= _deviance(observed, expected))
+    lower, upper = np.quantile(replicated, [0.025, 0.975], axis=0)
+    return HistogramCheck("histogram", label, observed, expected.mean(axis=0), lower, upper, float(p))
+
+
+def _check_latent(
+    distribution: PromptDistribution, correct: np.ndarray, generations: np.ndarray, rng: np.random.Generator
+) -> HistogramCheck:
+    bins = int(np.clip(correct.size // 10, 4, 20))
+    cell_correct, cell_generations, _, cell = unique_cells(correct, generations)
+    edges = np.linspace(0, 1, bins + 1)
+    observed = np.empty((distribution.n_draws, bins))
+    for index in range(distribution.n_draws):
+        one = distribution.take(slice(index, index + 1))
+        p = one.condition(cell_correct, cell_generations).draw(rng, cell)[0]
+        observed[index] = np.histogram(one.cdf(p, rng), edges)[0]
+    share = np.full(bins, 1 / bins)
+    replicated = rng.multinomial(correct.size, share, size=distribution.n_draws)
+    expected = np.full((1, bins), correct.size / bins)
+    p = np.mean(_deviance(replicated, expected) >= _deviance(observed, expected))
+    lower, upper = np.quantile(replicated, [0.025, 0.975], axis=0)
+    label = tuple(f"{low:.2f}-{high:.2f}" for low, high in zip(edges[:-1], edges[1:], strict=True))
+    return HistogramCheck("latent", label, observed.mean(axis=0), expected[0], lower, upper, float(p))
+
+
+def _deviance(counts: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(counts > 0, counts * np.log(counts / expected), 0.0)
+    return 2 * terms.sum(axis=-1)

@@ -1,0 +1,205 @@
+"""From counts to posteriors: the one function that most people call."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayeseval._version import __version__
+from bayeseval.catalogue import DEFAULT_MODEL, ModelFile, load_model
+from bayeseval.counts import Counts
+from bayeseval.errors import DataError, OptionError, require_choice
+from bayeseval.model_data import ModelData
+from bayeseval.posterior import Posterior
+from bayeseval.posteriors import Posteriors
+from bayeseval.quadrature import ExactPosterior, exact_posterior
+from bayeseval.sampling import Draws, NutsSettings, sample
+
+if TYPE_CHECKING:
+    from bayeseval.outcomes import Outcomes
+
+__all__ = ["ENGINES", "as_counts", "exact_for", "fit"]
+
+ENGINES = ("nuts", "quadrature")
+
+
+def fit(
+    counts: Counts | Outcomes,
+    model: str | Path | ModelFile = DEFAULT_MODEL,
+    *,
+    prior: Mapping[str, tuple[float, ...]] | None = None,
+    engine: str = "nuts",
+    seed: int = 0,
+    draws: int = 1000,
+    tune: int = 1000,
+    chains: int = 4,
+    target_accept: float = 0.9,
+    sampler: str = "numpyro",
+    vectorised: bool | None = None,
+    progress: bool = True,
+) -> Posterior | Posteriors:
+    r"""Fit a model to every run.
+
+    The default model gives every prompt its own probability of a correct answer,
+
+    .. math:: c_i \mid p_i \sim \mathrm{Binomial}(k_i, p_i),\quad p_i \sim \mathrm{Beta}(\mu, \sigma),
+
+    with hyperpriors on :math:`\mu` and on :math:`\rho = \sigma^2/(\mu(1-\mu))`.
+
+    Parameters
+    ----------
+    counts : Counts or Outcomes
+        One run or many; each (system, benchmark) is fitted on its own.
+    model : str, pathlib.Path or ModelFile
+        Name of a built-in model (see `bayeseval.models`), or path of a model file. A file is run: use only files that
+        you trust.
+    prior : mapping of str to tuple of float, optional
+        Prior parameters to change, such as ``{"mu": (0.5, 0.5)}``.
+    engine : {"nuts", "quadrature"}
+        ``"nuts"`` samples any model; ``"quadrature"`` is exact, for two-parameter models that declare it.
+    seed : int
+        Same seed, same result.
+    draws, tune, chains : int
+        Draws kept in each chain, warm-up iterations, and chains. ``"quadrature"`` gives as many draws in all.
+    target_accept : float
+        Target acceptance probability of NUTS.
+    sampler : {"numpyro", "nutpie", "blackjax", "pymc"}
+        Who runs NUTS; all but the first hand the model to ``pm.sample`` and may need ``bayeseval[samplers]``.
+    vectorised : bool, optional
+        Sample chains and runs side by side; by default on an accelerator only.
+    progress : bool
+        Whether a progress bar may appear.
+
+    Returns
+    -------
+    Posterior or Posteriors
+        A `Posterior` for one run, `Posteriors` for several.
+
+    Raises
+    ------
+    DataError
+        If there is nothing to fit.
+    ModelFileError
+        If the model file does not follow the protocol.
+    OptionError
+        If an argument is out of range, or the exact engine does not know the model.
+
+    Examples
+    --------
+    >>> import bayeseval as be
+    >>> counts = be.Counts.from_arrays(correct=[3, 0, 4, 2], generations=[4, 4, 4, 4])
+    >>> post = be.fit(counts, engine="quadrature", seed=1, progress=False)
+    >>> round(post.mean().value, 4)
+    0.5467
+    """
+    counts = as_counts(counts)
+    require_choice("engine", engine, ENGINES)
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise OptionError(f"seed must be a whole number of at least 0, but {seed!r} was given")
+    settings = NutsSettings(draws, tune, chains, target_accept, sampler, vectorised)
+    found = load_model(model)
+    priors = found.prior(prior)
+    runs = counts.runs()
+    if not runs:
+        raise DataError("there is nothing to fit: the counts hold no prompt")
+    posteriors: dict[int, Posterior] = {}
+
+    def keep(index: int, parts: Draws, exact: ExactPosterior | None) -> None:
+        run = runs[index]
+        provenance = _provenance(run, found, priors, engine, seed, settings)
+        posteriors[index] = Posterior(
+            run, found, priors, parts.parameters, parts.statistics, engine, exact, int(seed), provenance
+        )
+
+    if engine == "quadrature":
+        if not found.has_quadrature:
+            raise OptionError(f"the exact engine does not know model {found.name!r}; use engine='nuts'")
+        for index, run in enumerate(runs):
+            keep(index, *_exact_draws(run, priors, int(seed), settings))
+    else:
+        data = [ModelData(run.correct, run.generations) for run in runs]
+        try:
+            for index, parts in sample(found, priors, data, int(seed), settings, progress):
+                keep(index, parts, None)
+        except KeyboardInterrupt:
+            if not posteriors:
+                raise
+            warnings.warn(
+                f"interrupted: {len(posteriors)} of {len(runs)} runs are fitted, and only they are returned",
+                stacklevel=2,
+            )
+    ordered = tuple(posteriors[index] for index in sorted(posteriors))
+    return ordered[0] if len(runs) == 1 else Posteriors(ordered)
+
+
+def as_counts(data: Counts | Outcomes) -> Counts:
+    """Counts of what the user gave.
+
+    Raises
+    ------
+    OptionError
+        If it is neither Counts nor Outcomes.
+    """
+    if isinstance(data, Counts):
+        return data
+    if hasattr(data, "counts") and callable(data.counts):
+        return data.counts()
+    raise OptionError(
+        f"Counts or Outcomes are needed, but {type(data).__name__} was given; make them with be.read(...), "
+        f"be.Counts.from_frame(...) or be.Counts.from_matrix(...)"
+    )
+
+
+def exact_for(counts: Counts, prior: Mapping[str, tuple[float, ...]], nodes: int = 129) -> ExactPosterior:
+    """Exact posterior of one run under the priors of a model that the exact engine knows."""
+    return exact_posterior(
+        counts.correct,
+        counts.generations,
+        (prior["mu"][0], prior["mu"][1]),
+        (prior["rho"][0], prior["rho"][1]),
+        nodes=nodes,
+    )
+
+
+def _exact_draws(
+    counts: Counts, prior: Mapping[str, tuple[float, ...]], seed: int, settings: NutsSettings
+) -> tuple[Draws, ExactPosterior]:
+    exact = exact_for(counts, prior)
+    shape = (settings.chains, settings.draws)
+    parts = exact.draws(settings.chains * settings.draws, np.random.default_rng([seed, 0]))
+    # Neighbours of the sequence go to different chains, so that every chain covers the posterior evenly.
+    mu, not_mu, rho = (parts[name].reshape(shape[::-1]).T for name in ("mu", "not_mu", "rho"))
+    parameters = {"mu": mu, "rho": rho, "sigma": np.sqrt(mu * not_mu * rho)}
+    return Draws(parameters, {}), exact
+
+
+def _provenance(
+    counts: Counts,
+    model: ModelFile,
+    prior: Mapping[str, tuple[float, ...]],
+    engine: str,
+    seed: int,
+    settings: NutsSettings,
+) -> dict[str, Any]:
+    packages = ("numpy", "scipy", *(("jax", "numpyro", "pymc") if engine == "nuts" else ()))
+    return {
+        "data": counts.fingerprint,
+        "model": model.name,
+        "model_digest": model.digest,
+        "prior": dict(prior),
+        "engine": engine,
+        "sampler": settings.sampler if engine == "nuts" else "quadrature",
+        "seed": int(seed),
+        "draws": settings.draws,
+        "tune": settings.tune,
+        "chains": settings.chains,
+        "target_accept": settings.target_accept,
+        "versions": {"bayeseval": __version__, **{name: version(name) for name in packages}},
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+    }

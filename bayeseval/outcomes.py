@@ -1,0 +1,358 @@
+"""Outcomes: one row a generation, with its score and, where known, its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from bayeseval.counts import Counts
+from bayeseval.errors import DataError
+from bayeseval.readers.cells import (
+    FloatArray,
+    IntArray,
+    Origin,
+    TextArray,
+    checked_threshold,
+    combine,
+    factorize,
+    first_duplicate,
+    id_texts,
+    index_values,
+    scores,
+    texts,
+)
+from bayeseval.readers.columns import OUTCOMES, Choice, ColumnChoice, choose
+from bayeseval.readers.frames import Table, from_frame
+from bayeseval.readers.keys import key_columns, places
+from bayeseval.readers.matrices import score_matrix
+from bayeseval.readers.records import Records, html_table, key_words, number, refuse_duplicates, say, shape_of, spread, text_column
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Outcomes"]
+
+_OPTIONAL_COLUMNS = ("answer", "gold", "group", "seed", "score")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Outcomes(Records):
+    """One row a generation: whether it was correct, and where known its answer, the gold answer, group and seed.
+
+    Several systems and benchmarks may stand in one object; (system, benchmark, prompt, generation) is the key.
+    `counts` makes the `Counts` that everything statistical starts from.
+
+    Attributes
+    ----------
+    system, benchmark, prompt : object array (row,)
+        Texts.
+    generation : int64 or object array (row,)
+        Number or name of the generation within its prompt.
+    correct : float array (row,)
+        1 correct, 0 wrong, NaN not scored (which is not the same as wrong).
+    answer, gold : object array (row,) or None
+        Texts, None where missing.
+    group : object array (row,) or None
+        Subject, category or cluster; the same for every generation of a prompt.
+    seed : int64 or object array (row,) or None
+    score : float array (row,) or None
+        Scores before a threshold made them 0 or 1.
+    account : tuple of str
+        How the outcomes came to be: files, columns, what was set aside and why.
+
+    Raises
+    ------
+    DataError
+        If a score is neither 0, 1 nor missing, an id is missing, a key occurs twice, or there is no row at all.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"task_id": ["a", "a", "b", "b"], "trial": [0, 1, 0, 1], "passed": [True, False, True, None]})
+    >>> outcomes = Outcomes.from_frame(frame, quiet=True)
+    >>> outcomes
+    Outcomes: system on benchmark, 2 prompts, 3 generations, between 1 and 2 to each prompt, 1 more not scored
+    >>> outcomes.counts().generations
+    array([2, 1])
+    """
+
+    system: TextArray
+    benchmark: TextArray
+    prompt: TextArray
+    generation: npt.NDArray[Any]
+    correct: FloatArray
+    answer: TextArray | None = None
+    gold: TextArray | None = None
+    group: TextArray | None = None
+    seed: npt.NDArray[Any] | None = None
+    score: FloatArray | None = None
+    account: tuple[str, ...] = ()
+
+    _key: ClassVar[tuple[str, ...]] = ("system", "benchmark", "prompt", "generation")
+
+    def __post_init__(self) -> None:
+        row = Origin().row
+        correct = scores(self.correct, "score", row, None)[0]
+        size = len(correct)
+        columns: dict[str, Any] = {
+            "system": text_column(self.system, "system", size),
+            "benchmark": text_column(self.benchmark, "benchmark", size),
+            "prompt": text_column(self.prompt, "prompt", size),
+            "generation": index_values(self.generation, "generation", row),
+            "correct": correct,
+            "answer": None if self.answer is None else texts(self.answer),
+            "gold": None if self.gold is None else texts(self.gold),
+            "group": None if self.group is None else text_column(self.group, "group", size),
+            "seed": None if self.seed is None else index_values(self.seed, "seed", row, missing=True),
+            "score": None if self.score is None else np.asarray(self.score, dtype=np.float64),
+        }
+        for name, column in columns.items():
+            if column is not None and len(column) != size:
+                raise DataError(f"{size:,} scores were given, but {len(column):,} values of {name}")
+        if not size:
+            raise DataError(f"{Origin().label} have no rows: there is nothing to estimate")
+        twice = first_duplicate(combine(*(factorize(columns[name])[0] for name in self._key)))
+        if twice:
+            named = key_words({name: columns[name] for name in self._key}, twice[1])
+            raise DataError(f"{Origin().rows(*twice[:2])} hold the same {named}: give every row its own")
+        _refuse_changing_groups(columns, Origin())
+        checked = self._assemble(**columns, account=tuple(self.account))
+        for name in (*columns, "account"):
+            object.__setattr__(self, name, getattr(checked, name))
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: object,
+        *,
+        system: ColumnChoice = None,
+        benchmark: ColumnChoice = None,
+        prompt: ColumnChoice = None,
+        generation: ColumnChoice = None,
+        correct: ColumnChoice = None,
+        answer: ColumnChoice = None,
+        gold: ColumnChoice = None,
+        group: ColumnChoice = None,
+        seed: ColumnChoice = None,
+        threshold: float | None = None,
+        quiet: bool = False,
+    ) -> Self:
+        """Outcomes from a data frame with one row a generation.
+
+        Parameters
+        ----------
+        frame : data frame
+            pandas, Polars (also lazy), PyArrow, or any other that Narwhals knows.
+        system, benchmark, prompt, generation, correct, answer, gold, group, seed : str, list of str, False or None
+            Column for each role. A list is joined with ":" (where a condition is part of the key), False means that
+            there is none, None guesses from common spellings. Without a generation column, rows are numbered in order
+            within their prompt.
+        threshold : float, optional
+            Scores of at least this much count as correct; the scores are kept in ``score``.
+        quiet : bool
+            Whether to keep the guesses from being printed to standard error.
+
+        Raises
+        ------
+        DataError
+            If a column is missing, a score cannot be read, or a generation occurs twice; rows are named.
+        OptionError
+            If the threshold is no finite number.
+        """
+        given = {"system": system, "benchmark": benchmark, "prompt": prompt, "generation": generation, "correct": correct,
+                 "answer": answer, "gold": gold, "group": group, "seed": seed}  # fmt: skip
+        table = from_frame(frame)
+        choice = choose(table, OUTCOMES, given)
+        outcomes = cls._from_table(table, choice, threshold)
+        say(outcomes.account, quiet=quiet or not (choice.guessed or len(outcomes.account) > 1))
+        return outcomes
+
+    @classmethod
+    def _from_table(cls, table: Table, choice: Choice, threshold: float | None) -> Self:
+        cut = checked_threshold(threshold)
+        rows = table.collect([*choice.used(), *_rival_keys(choice)])
+        if not len(rows):
+            raise DataError(f"{table.origin.label} has no rows")
+        columns = key_columns(table, rows, choice)
+
+        def named(index: int) -> str:
+            return f"{table.origin.row(index)}, prompt {columns['prompt'][index]!r}"
+
+        columns["correct"], columns["score"] = scores(rows[choice.columns["correct"][0]], "score", named, cut)
+        account = [*table.notes, f"{table.origin.label}: {number(len(rows), 'row')}; {choice.said}"]
+        if choice.columns["generation"]:
+            columns["generation"] = index_values(rows[choice.columns["generation"][0]], "generation", named)
+            refuse_duplicates(table, {name: columns[name] for name in cls._key}, choice.columns)
+        else:
+            columns["generation"] = _numbered(table, rows, choice, columns)
+            account.append(f"{table.origin.label}: no column numbers the generations, so rows are numbered in order within their prompt")
+        for role in ("answer", "gold"):
+            if choice.columns[role]:
+                columns[role] = texts(rows[choice.columns[role][0]])
+        if choice.columns["seed"]:
+            columns["seed"] = index_values(rows[choice.columns["seed"][0]], "seed", named, missing=True)
+        _refuse_changing_groups(columns, table.origin)
+        if cut is not None:
+            account.append(f"{table.origin.label}: scores of at least {cut:g} count as correct")
+        return cls._assemble(**columns, account=tuple(account))
+
+    @classmethod
+    def from_matrix(
+        cls,
+        y: object,
+        *,
+        prompts: Sequence[object] | npt.NDArray[Any] | None = None,
+        system: str | Sequence[str] = "system",
+        benchmark: str = "benchmark",
+        threshold: float | None = None,
+    ) -> Self:
+        """Outcomes from a matrix of prompts × generations or an array of systems × prompts × generations.
+
+        Takes what `Counts.from_matrix` takes; every cell becomes a row, those without an outcome as not scored.
+
+        Examples
+        --------
+        >>> Outcomes.from_matrix([[1, 0], [0, 0]], system="gpt-x", benchmark="sums")
+        Outcomes: gpt-x on sums, 2 prompts, 4 generations, 2 to each prompt
+        """
+        return cls._from_matrix(y, prompts=prompts, system=system, benchmark=benchmark, threshold=threshold)
+
+    @classmethod
+    def _from_matrix(
+        cls,
+        y: object,
+        *,
+        prompts: Sequence[object] | npt.NDArray[Any] | None,
+        system: str | Sequence[str] | None,
+        benchmark: str,
+        threshold: float | None,
+        label: str = "the matrix",
+    ) -> Self:
+        matrix = score_matrix(y, prompts=prompts, system=system, threshold=threshold, label=label)
+        systems, ids, generations = matrix.correct.shape
+        return cls._assemble(
+            system=np.repeat(matrix.systems, ids * generations),
+            benchmark=np.full(matrix.correct.size, benchmark, dtype=object),
+            prompt=np.tile(np.repeat(matrix.prompts, generations), systems),
+            generation=np.tile(np.arange(generations), systems * ids),
+            correct=matrix.correct.reshape(-1),
+            score=None if matrix.score is None else matrix.score.reshape(-1),
+            account=(matrix.said,),
+        )
+
+    @classmethod
+    def concat(cls, parts: Iterable[Outcomes]) -> Outcomes:
+        """Join several objects into one; a generation that occurs in two of them is refused."""
+        listed = list(parts)
+        return cls._concat(listed, [Origin(label=f"part {i}") for i in range(1, len(listed) + 1)])  # type: ignore[arg-type]
+
+    @cached_property
+    def _prompts(self) -> tuple[IntArray, IntArray]:
+        """Number of the prompt of every row, and the first row of every prompt, in order of first appearance."""
+        codes, _ = factorize(combine(*(factorize(column)[0] for column in (self.system, self.benchmark, self.prompt))))
+        return codes, np.unique(codes, return_index=True)[1].astype(np.int64)
+
+    def counts(self) -> Counts:
+        """Generations and correct ones of every prompt, in order of first appearance.
+
+        Generations without a score are set aside (they are not wrong), and the account says how many. A prompt whose
+        generations are all without a score keeps 0 generations.
+        """
+        codes, first = self._prompts
+        known = ~np.isnan(self.correct)
+        size = len(first)
+        generations = np.bincount(codes, weights=known, minlength=size).astype(np.int64)
+        correct = np.bincount(codes, weights=np.where(known, self.correct, 0.0), minlength=size).astype(np.int64)
+        account = list(self.account)
+        unscored = len(known) - int(known.sum())
+        if unscored:
+            empty = int((generations == 0).sum())
+            left = f"; {number(empty, 'prompt')} keep{'s' if empty == 1 else ''} no generation" if empty else ""
+            account.append(f"set aside: {number(unscored, 'generation')} without a score (not counted as wrong){left}")
+        return Counts._assemble(
+            system=self.system[first], benchmark=self.benchmark[first], prompt=self.prompt[first],
+            generations=generations, correct=correct, group=None if self.group is None else self.group[first],
+            account=tuple(account),
+        )  # fmt: skip
+
+    @property
+    def n_prompts(self) -> int:
+        """Number of prompts, summed over runs."""
+        return len(self._prompts[1])
+
+    @property
+    def n_generations(self) -> int:
+        """Number of generations with a score."""
+        return int((~np.isnan(self.correct)).sum())
+
+    @property
+    def n_unscored(self) -> int:
+        """Number of generations without a score."""
+        return len(self) - self.n_generations
+
+    def to_frame(self) -> pd.DataFrame:
+        """A pandas frame with one row a generation; columns that are not known are left out."""
+        import pandas as pd
+
+        return pd.DataFrame(self._columns())
+
+    def __repr__(self) -> str:
+        shape = self.label if len(self._runs[1]) == 1 else shape_of(self._runs[1])
+        per_prompt = np.bincount(self._prompts[0], weights=~np.isnan(self.correct)).astype(np.int64)
+        more = f", {self.n_unscored:,} more not scored" if self.n_unscored else ""
+        answers = ", with answers" if self.answer is not None else ""
+        return (
+            f"Outcomes: {shape}, {number(self.n_prompts, 'prompt')}, {number(self.n_generations, 'generation')}, "
+            f"{spread(per_prompt)}{more}{answers}"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = (
+            (run.system[0], run.benchmark[0], run.n_prompts, run.n_generations, run.n_unscored, int(np.nansum(run.correct)))
+            for run in self.runs()
+        )
+        header = ("system", "benchmark", "prompts", "generations", "not scored", "correct")
+        return html_table(repr(self), header, rows, len(self._runs[1]))
+
+
+def _rival_keys(choice: Choice) -> list[str]:
+    """Columns that may be part of the key, to be looked at where no generation number would show a mistake."""
+    if choice.columns["generation"]:
+        return []
+    rivals = [name for role in ("system", "benchmark", "prompt") for name in choice.rivals.get(role, ())]
+    return [name for name in rivals if name.lower() not in ("id", "sample_id")]
+
+
+def _numbered(table: Table, rows: Any, choice: Choice, columns: dict[str, Any]) -> IntArray:
+    """Number the rows of every prompt in order, unless a column that may belong to the key changes within a prompt."""
+    key = combine(*(factorize(columns[name])[0] for name in ("system", "benchmark", "prompt")))
+    for name in _rival_keys(choice):
+        other = factorize(id_texts(rows[name], name, table.origin.row, missing=True))[0]
+        if len(np.unique(combine(key, other))) > len(np.unique(key)):
+            raise DataError(
+                f"no column of {table.origin.label} numbers the generations, and {name!r} changes between rows of one prompt: "
+                f"it may be part of the key. Name the key columns, for example benchmark={[*choice.columns['benchmark'], name]!r}"
+            )
+    return np.asarray(places(key), dtype=np.int64)
+
+
+def _refuse_changing_groups(columns: dict[str, Any], origin: Origin) -> None:
+    """Refuse a prompt whose generations belong to different groups."""
+    if columns.get("group") is None:
+        return
+    key = combine(*(factorize(columns[name])[0] for name in ("system", "benchmark", "prompt")))
+    group = factorize(columns["group"])[0]
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    differ = group != group[first[inverse.reshape(-1)]]
+    if differ.any():
+        two = int(np.argmax(differ))
+        one = int(first[inverse.reshape(-1)[two]])
+        raise DataError(
+            f"{origin.rows(one, two)} put prompt {columns['prompt'][two]!r} into the groups {columns['group'][one]!r} and "
+            f"{columns['group'][two]!r}: a prompt belongs to one group; use group=False to leave groups out"
+        )

@@ -1,0 +1,137 @@
+r"""Scores of the benchmark's own prompts, from draws of P(correct) of every prompt, a block of draws at a time.
+
+For each posterior draw every prompt gets one draw of :math:`p_i` given its counts. Averaged over prompts they give the
+benchmark estimand; averaged with the weights of a Bayesian bootstrap [1]_ over prompts they give the robust answer for
+the population: the fitted model is trusted for each prompt, but not for the shape of the population.
+
+References
+----------
+.. [1] Rubin (1981). The Bayesian bootstrap. Annals of Statistics 9, 130-134. https://doi.org/10.1214/aos/1176345338
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import numpy as np
+
+from bayeseval.metrics import Metric
+from bayeseval.model_data import unique_cells
+from bayeseval.prompts import PromptDistribution
+
+__all__ = ["benchmark_scores", "prompt_summaries"]
+
+T = TypeVar("T")
+
+BLOCK = 1 << 20
+"""Draws of P(correct) held at once by one thread (8 MiB)."""
+TABLE = 1 << 16
+TABLE_LIMIT = 4096
+"""Up to this k, G-Pass@k is read from a table of 2^16 + 1 values of p; linear interpolation errs by < k 2^-35."""
+
+
+def benchmark_scores(
+    distribution: PromptDistribution,
+    correct: np.ndarray,
+    generations: np.ndarray,
+    metrics: Sequence[Metric],
+    seed: int,
+) -> dict[Metric, tuple[np.ndarray, np.ndarray]]:
+    """Draws of scores of these prompts, and of the robust population scores.
+
+    Parameters
+    ----------
+    distribution : PromptDistribution
+        Of all posterior draws.
+    correct, generations : int array (prompt,)
+    metrics : sequence of Metric
+        All are computed from the same draws of P(correct).
+    seed : int
+        The result does not depend on the number of threads.
+
+    Returns
+    -------
+    dict of Metric to (float array (draw,), float array (draw,))
+        Benchmark and robust population scores. Prompts without generations count for the benchmark alone.
+    """
+    cell_correct, cell_generations, _, cell = unique_cells(correct, generations)
+    functions = [_evaluator(metric) for metric in metrics]
+    answered = np.asarray(generations) > 0
+    step = max(1, BLOCK // max(cell.size, 1))
+    starts = range(0, distribution.n_draws, step)
+
+    def work(start: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        rng = np.random.default_rng([seed, start])
+        part = distribution.take(slice(start, start + step))
+        p = part.condition(cell_correct, cell_generations).draw(rng, cell)
+        weights = rng.standard_exponential(p.shape)
+        weights *= answered
+        total = weights.sum(axis=1)
+        results = []
+        for function in functions:
+            values = function(p)
+            with np.errstate(invalid="ignore"):
+                robust = np.einsum("sn,sn->s", values, weights) / total
+            results.append((values.mean(axis=1), robust))
+        return results
+
+    parts = _in_threads(work, starts)
+    return {
+        metric: (
+            np.concatenate([part[index][0] for part in parts]),
+            np.concatenate([part[index][1] for part in parts]),
+        )
+        for index, metric in enumerate(metrics)
+    }
+
+
+def prompt_summaries(
+    distribution: PromptDistribution, correct: np.ndarray, generations: np.ndarray, prob: float, seed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Posterior mean and interval of P(correct) of every prompt.
+
+    The mean is exact given the draws of the hyper-parameters; the interval takes one draw of P(correct) for each.
+
+    Parameters
+    ----------
+    distribution : PromptDistribution
+    correct, generations : int array (prompt,)
+    prob : float
+    seed : int
+
+    Returns
+    -------
+    mean, lower, upper : float arrays (prompt,)
+    """
+    cell_correct, cell_generations, _, cell = unique_cells(correct, generations)
+    tails = [(1 - prob) / 2, (1 + prob) / 2]
+    step = max(1, BLOCK // distribution.n_draws)
+
+    def work(start: int) -> np.ndarray:
+        rng = np.random.default_rng([seed, start])
+        part = slice(start, start + step)
+        posterior = distribution.condition(cell_correct[part], cell_generations[part])
+        p = posterior.draw(rng, np.arange(posterior.a.shape[1]))
+        return np.vstack([posterior.mean().mean(axis=0), np.quantile(p, tails, axis=0)])
+
+    summaries = np.concatenate(_in_threads(work, range(0, cell_correct.size, step)), axis=1)
+    mean, lower, upper = summaries[:, cell]
+    return mean, lower, upper
+
+
+def _evaluator(metric: Metric) -> Callable[[np.ndarray], np.ndarray]:
+    if metric.kind == "mean":
+        return lambda p: p
+    if metric.kind in ("g_pass", "mg_pass") and metric.k <= TABLE_LIMIT:
+        nodes = np.linspace(0, 1, TABLE + 1)
+        table = metric.given_p(nodes)
+        return lambda p: np.interp(p, nodes, table)
+    return metric.given_p
+
+
+def _in_threads(work: Callable[[int], T], starts: Sequence[int]) -> list[T]:
+    with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+        return list(pool.map(work, starts))

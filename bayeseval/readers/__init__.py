@@ -1,0 +1,68 @@
+"""Results of language models in: files, folders and data frames become `Counts` or `Outcomes`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from bayeseval.counts import Counts
+    from bayeseval.outcomes import Outcomes
+    from bayeseval.readers.columns import ColumnChoice
+
+__all__ = ["read"]
+
+
+def read(
+    source: object,
+    *,
+    kind: Literal["counts", "outcomes"] | None = None,
+    threshold: float | None = None,
+    columns_are: Literal["generations", "systems"] | None = None,
+    quiet: bool = False,
+    **columns: ColumnChoice,
+) -> Counts | Outcomes:
+    """Read results of language models from whatever holds them.
+
+    Parameters
+    ----------
+    source : path, str, data frame, array, Counts, Outcomes, or a list of these
+        A file (.csv, .tsv, .jsonl, .ndjson, each also with .gz; .parquet, .npz, .npy), a folder (the files directly in
+        it), a glob pattern, a data frame that Narwhals knows, or a matrix of prompts × generations.
+    kind : "counts" or "outcomes", optional
+        What to return; guessed from the columns when None. Outcomes can be counted, counts cannot be taken apart.
+    threshold : float, optional
+        Scores of at least this much count as correct. Needed where scores are neither 0 nor 1.
+    columns_are : "generations" or "systems", optional
+        What the columns of a wide table are, where their names do not say it.
+    quiet : bool
+        Whether to keep the account from being printed to standard error; it is in ``.account`` in any case.
+    **columns : str, list of str, or False
+        The column for system, benchmark, prompt, generations, generation, correct, answer, gold, group or seed in place
+        of the guess. A list is joined with ":"; False means that there is none. For a matrix, ``system`` and
+        ``benchmark`` are names.
+
+    Returns
+    -------
+    Counts or Outcomes
+        Outcomes where there is one row a generation, else Counts.
+
+    Raises
+    ------
+    ReadError
+        If a file is missing, damaged or no results; file and line are named. In a folder, files without results are set
+        aside instead, and the account says why.
+    DataError
+        If values cannot be right: the file, row and prompt are named.
+    OptionError
+        If an argument does not apply.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"model": "gpt-x", "task": "sums", "question_id": [7, 7, 8], "epoch": [1, 2, 1], "score": [1, 0, 1]})
+    >>> read(frame, quiet=True)
+    Outcomes: gpt-x on sums, 2 prompts, 3 generations, between 1 and 2 to each prompt
+    """
+    from bayeseval.readers.reading import read_sources
+
+    return read_sources(source, kind, threshold, columns_are, quiet, columns)

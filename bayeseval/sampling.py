@@ -1,0 +1,232 @@
+"""NUTS: from counts and a model file to draws.
+
+The default sampler is NumPyro's NUTS in a program that is compiled once (`bayeseval.programs`). ``sampler="nutpie"``,
+``"blackjax"`` or ``"pymc"`` hands the same PyMC model to ``pm.sample``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayeseval import _compat
+from bayeseval.catalogue import ModelFile
+from bayeseval.errors import MissingDependencyError, require_choice, require_positive_integer, require_probability
+from bayeseval.model_data import ModelData
+from bayeseval.programs import CHUNK, STATISTICS, ProgramKey, get_program, is_compiled, require_finite
+from bayeseval.progress import Progress
+
+__all__ = ["SAMPLERS", "Draws", "NutsSettings", "sample"]
+
+SAMPLERS = ("numpyro", "nutpie", "blackjax", "pymc")
+RUNS_PER_CALL = 64
+"""Most runs that one call samples side by side on an accelerator."""
+
+
+@dataclass(frozen=True)
+class NutsSettings:
+    """How NUTS samples.
+
+    Attributes
+    ----------
+    draws, tune, chains : int
+        Draws kept in each chain, warm-up iterations before them, and chains.
+    target_accept : float
+        Mean acceptance probability that the step size is adapted to.
+    sampler : {"numpyro", "nutpie", "blackjax", "pymc"}
+    vectorised : bool or None
+        Whether chains and runs are sampled side by side; None: on an accelerator yes, on a CPU no.
+    """
+
+    draws: int = 1000
+    tune: int = 1000
+    chains: int = 4
+    target_accept: float = 0.9
+    sampler: str = "numpyro"
+    vectorised: bool | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("draws", "tune", "chains"):
+            require_positive_integer(name, getattr(self, name))
+        require_probability("target_accept", self.target_accept)
+        require_choice("sampler", self.sampler, SAMPLERS)
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Posterior draws of one run.
+
+    Attributes
+    ----------
+    parameters : dict of str to float array (chain, draw, ...)
+    statistics : dict of str to array (chain, draw)
+        ``diverging``, ``n_steps``, ``acceptance_rate``, ``energy``, ``lp`` (as far as the sampler has them).
+    """
+
+    parameters: dict[str, np.ndarray]
+    statistics: dict[str, np.ndarray]
+
+
+def sample(
+    model: ModelFile,
+    prior: Mapping[str, tuple[float, ...]],
+    data: Sequence[ModelData],
+    seed: int,
+    settings: NutsSettings,
+    progress: bool = True,
+) -> Iterator[tuple[int, Draws]]:
+    """Sample the posterior of every run, and yield each as soon as it is done.
+
+    Parameters
+    ----------
+    model : ModelFile
+    prior : mapping of str to tuple of float
+        All prior parameters of the model.
+    data : sequence of ModelData
+        One for each run.
+    seed : int
+        Run r uses the seed (seed, r), whatever runs are sampled beside it.
+    settings : NutsSettings
+    progress : bool
+        Whether a bar may be shown.
+
+    Yields
+    ------
+    int, Draws
+        Index of the run, and its draws. Runs of one padded shape come together, so the order may differ from ``data``.
+
+    Raises
+    ------
+    FitError
+        If draws are not finite.
+    MissingDependencyError
+        If the package of the sampler is not installed.
+    """
+    with Progress("sampling", total=len(data) if len(data) > 1 else 0, enabled=progress) as bar:
+        if settings.sampler != "numpyro":
+            for index, one in enumerate(data):
+                yield index, _sample_with_pymc(model, prior, one, _run_seed(seed, index), settings, progress)
+                bar.advance()
+            return
+        yield from _sample_with_programs(model, prior, data, seed, settings, bar)
+
+
+def _sample_with_programs(
+    model: ModelFile,
+    prior: Mapping[str, tuple[float, ...]],
+    data: Sequence[ModelData],
+    seed: int,
+    settings: NutsSettings,
+    bar: Progress,
+) -> Iterator[tuple[int, Draws]]:
+    import jax
+
+    vectorised = jax.default_backend() != "cpu" if settings.vectorised is None else settings.vectorised
+    by_shape: dict[tuple[tuple[str, tuple[int, ...]], ...], list[int]] = {}
+    for index, one in enumerate(data):
+        shapes = tuple((name, values.shape) for name, values in one.arrays.items())
+        by_shape.setdefault(shapes, []).append(index)
+    chunks = -(-(settings.tune + settings.draws) // CHUNK)
+    if bar.total == 0:
+        bar.total = chunks
+    single = len(data) == 1
+    for shapes, indices in by_shape.items():
+        width = min(RUNS_PER_CALL, 1 << (len(indices) - 1).bit_length()) if vectorised else 1
+        key = ProgramKey(
+            model.digest,
+            tuple(sorted((name, tuple(values)) for name, values in prior.items())),
+            shapes,
+            settings.chains,
+            settings.tune,
+            settings.target_accept,
+            width,
+            vectorised,
+        )
+        if not is_compiled(key):
+            bar.describe(f"preparing {model.name}")
+            bar.show()
+        program = get_program(model, prior, data[indices[0]], key)
+        bar.describe(f"sampling {model.name}")
+        for first in range(0, len(indices), width):
+            members = indices[first : first + width]
+            padded = members + [members[-1]] * (width - len(members))
+            arrays = [np.stack([data[index].arrays[name] for index in padded]) for name in program.inputs]
+            rng = [np.random.default_rng(_run_seed(seed, index)) for index in padded]
+            lanes = (settings.chains, program.initial.size)
+            positions = np.stack([program.initial + r.uniform(-1, 1, lanes) for r in rng])
+            keys = np.stack([r.integers(0, 2**32, (settings.chains, 2), dtype=np.uint32) for r in rng])
+            outputs = []
+            with _compat.double_precision():
+                state = program.start(keys, positions, arrays)
+                for _ in range(chunks):
+                    state, output = program.advance(state, arrays)
+                    outputs.append(jax.tree.map(np.asarray, output))
+                    if single:
+                        bar.advance()
+            for lane, index in enumerate(members):
+                yield index, _collect(program.names, outputs, lane, settings, model)
+            if not single:
+                bar.advance(len(members))
+
+
+def _collect(
+    names: tuple[str, ...], outputs: list[object], lane: int, settings: NutsSettings, model: ModelFile
+) -> Draws:
+    kept = slice(settings.tune, settings.tune + settings.draws)
+
+    def join(part: int, position: int) -> np.ndarray:
+        return np.concatenate([output[part][position][lane] for output in outputs], axis=1)[:, kept]  # type: ignore[index]
+
+    parameters = {name: join(0, position) for position, name in enumerate(names)}
+    for values in parameters.values():
+        require_finite(values, model)
+    return Draws(parameters, {name: join(1, position) for position, name in enumerate(STATISTICS)})
+
+
+def _sample_with_pymc(
+    model: ModelFile,
+    prior: Mapping[str, tuple[float, ...]],
+    data: ModelData,
+    seed: int,
+    settings: NutsSettings,
+    progress: bool,
+) -> Draws:
+    _compat.import_pymc()
+    import jax
+    import pymc as pm
+
+    before = jax.config.jax_enable_x64
+    try:
+        with warnings.catch_warnings(), model.build(data, prior):
+            warnings.simplefilter("ignore")
+            if settings.sampler == "blackjax":
+                jax.config.update("jax_enable_x64", True)
+            trace = pm.sample(
+                draws=settings.draws,
+                tune=settings.tune,
+                chains=settings.chains,
+                random_seed=seed,
+                target_accept=settings.target_accept,
+                nuts_sampler=settings.sampler,
+                progressbar=progress,
+                compute_convergence_checks=False,
+                return_inferencedata=True,
+            )
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"sampler={settings.sampler!r} needs a package that is not installed ({error}); "
+            f"install it with: pip install 'bayeseval[samplers]'"
+        ) from None
+    finally:
+        jax.config.update("jax_enable_x64", before)
+    parameters = {str(name): np.asarray(trace["posterior"][name]) for name in trace["posterior"].data_vars}
+    known = trace["sample_stats"].data_vars
+    statistics = {name: np.asarray(known[name]) for name in STATISTICS if name in known}
+    return Draws(parameters, statistics)
+
+
+def _run_seed(seed: int, index: int) -> int:
+    return int(np.random.SeedSequence([seed, index]).generate_state(1)[0])

@@ -1,0 +1,196 @@
+"""Posteriors as xarray DataTrees with ArviZ's groups, and as NetCDF files."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayeseval.catalogue import ModelFile, load_model
+from bayeseval.counts import Counts
+from bayeseval.errors import DataError, ModelFileError, OptionError, ReadError
+from bayeseval.posterior import Posterior
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["load", "save", "to_datatree"]
+
+LOG_LIKELIHOOD_LIMIT = 1 << 23
+"""Most numbers in the log_likelihood group (64 MiB); beyond that it is left out, and the attributes say so."""
+
+
+def to_datatree(posterior: Posterior) -> xr.DataTree:
+    """Groups posterior, sample_stats, observed_data, constant_data and, for small runs, log_likelihood.
+
+    Parameters
+    ----------
+    posterior : Posterior
+
+    Returns
+    -------
+    xarray.DataTree
+    """
+    import xarray as xr
+
+    counts = posterior.counts
+    prompts = {"prompt": [str(prompt) for prompt in counts.prompt]}
+    groups = {
+        "posterior": _dataset(posterior.parameters),
+        "sample_stats": _dataset(posterior.statistics),
+        "observed_data": xr.Dataset({"correct": ("prompt", counts.correct)}, prompts),
+        "constant_data": xr.Dataset({"generations": ("prompt", counts.generations)}, prompts),
+    }
+    if counts.group is not None:
+        groups["constant_data"]["group"] = ("prompt", [str(group) for group in counts.group])
+    attributes = {
+        "system": posterior.system,
+        "benchmark": posterior.benchmark,
+        "model": posterior.model.name,
+        "model_path": str(posterior.model.path),
+        "model_digest": posterior.model.digest,
+        "prior": json.dumps(posterior.prior),
+        "engine": posterior.engine,
+        "seed": posterior.seed,
+        "provenance": json.dumps(posterior.provenance),
+    }
+    if posterior.n_draws * len(counts) <= LOG_LIKELIHOOD_LIMIT:
+        chains, draws = next(iter(posterior.parameters.values())).shape[:2]
+        values = posterior.distribution.logpmf(counts.correct, counts.generations).reshape(chains, draws, -1)
+        groups["log_likelihood"] = xr.Dataset({"correct": (("chain", "draw", "prompt"), values)}, prompts)
+    else:
+        attributes["log_likelihood"] = "left out: too large; it is a function of the draws (distribution.logpmf)"
+    tree = xr.DataTree.from_dict({f"/{name}": dataset for name, dataset in groups.items()})
+    tree.attrs.update(attributes)
+    return tree
+
+
+def save(posterior: Posterior, path: str | Path) -> Path:
+    """Write a posterior to a NetCDF file; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    posterior : Posterior
+    path : str or pathlib.Path
+
+    Returns
+    -------
+    pathlib.Path
+
+    Raises
+    ------
+    OptionError
+        If the file cannot be written.
+    """
+    target = Path(path)
+    tree = posterior.data.drop_nodes("log_likelihood", errors="ignore")
+    tree.attrs.update(posterior.data.attrs)
+    try:
+        with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
+            draft = Path(scratch) / "posterior.nc"
+            tree.to_netcdf(draft, engine="h5netcdf")
+            draft.replace(target)
+    except OSError as error:
+        raise OptionError(f"{target} cannot be written: {error.strerror or error}; choose another path") from None
+    return target
+
+
+def load(path: str | Path, *, model: str | Path | None = None) -> Posterior:
+    """Read back a posterior that `Posterior.save` wrote.
+
+    Parameters
+    ----------
+    path : str or pathlib.Path
+    model : str or pathlib.Path, optional
+        The model file, where it is no longer where it was. Its text must be unchanged.
+
+    Returns
+    -------
+    Posterior
+
+    Raises
+    ------
+    ReadError
+        If the file is missing or is not a saved posterior.
+    ModelFileError
+        If the model file is missing or has changed since.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, bayeseval as be
+    >>> counts = be.Counts.from_arrays(correct=[3, 0, 4], generations=[4, 4, 4])
+    >>> post = be.fit(counts, engine="quadrature", seed=1, progress=False)
+    >>> file = post.save(pathlib.Path(tempfile.mkdtemp()) / "post.nc")
+    >>> be.load(file).mean("benchmark").value == post.mean("benchmark").value
+    True
+    """
+    import xarray as xr
+
+    try:
+        tree = xr.open_datatree(path, engine="h5netcdf").load()
+        attributes = tree.attrs
+        prior = {name: tuple(values) for name, values in json.loads(attributes["prior"]).items()}
+        draws = {
+            group: {str(name): np.asarray(values) for name, values in tree[group].data_vars.items()}
+            for group in ("posterior", "sample_stats")
+        }
+        constant = tree["constant_data"]
+        counts = Counts.from_arrays(
+            np.asarray(tree["observed_data"]["correct"]),
+            np.asarray(constant["generations"]),
+            prompt=[str(prompt) for prompt in np.asarray(constant["prompt"])],
+            system=attributes["system"],
+            benchmark=attributes["benchmark"],
+            group=[str(group) for group in np.asarray(constant["group"])] if "group" in constant else None,
+        )
+        provenance = json.loads(attributes["provenance"])
+    except (OSError, KeyError, ValueError, TypeError, DataError) as error:
+        raise ReadError(f"{path} cannot be read as a saved posterior: {error}") from None
+    tree.close()
+    found = _model_of(attributes, model)
+    exact = None
+    if attributes["engine"] == "quadrature":
+        from bayeseval.fitting import exact_for
+
+        exact = exact_for(counts, prior)
+    return Posterior(
+        counts,
+        found,
+        prior,
+        draws["posterior"],
+        draws["sample_stats"],
+        str(attributes["engine"]),
+        exact,
+        int(attributes["seed"]),
+        provenance,
+    )
+
+
+def _model_of(attributes: dict[str, str], model: str | Path | None) -> ModelFile:
+    name, path, digest = (attributes[key] for key in ("model", "model_path", "model_digest"))
+    for candidate in [model] if model is not None else [name, path]:
+        try:
+            found = load_model(candidate)
+        except ModelFileError:
+            continue
+        if found.digest == digest:
+            return found
+    raise ModelFileError(
+        f"the posterior was made by model {name!r} with digest {digest[:12]}, and no such file is at hand (it was "
+        f"{path}); pass model= with the path of the unchanged file, or fit again"
+    )
+
+
+def _dataset(arrays: dict[str, np.ndarray]) -> xr.Dataset:
+    import xarray as xr
+
+    variables = {
+        name: (("chain", "draw", *(f"{name}_dim_{axis}" for axis in range(values.ndim - 2))), values)
+        for name, values in arrays.items()
+    }
+    dataset = xr.Dataset(variables)
+    sizes = {name: dataset.sizes[name] for name in ("chain", "draw") if name in dataset.sizes}
+    return dataset.assign_coords({name: np.arange(size) for name, size in sizes.items()})

@@ -1,0 +1,17 @@
+"""Fixtures that many tests use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """Folder of real data and oracles beside the checkout; the test is skipped where it is absent."""
+    if not (SHARED / "oracles" / "formulas.csv").is_file():
+        pytest.skip("the folder ../shared with real data and oracles is not beside this checkout")
+    return SHARED
