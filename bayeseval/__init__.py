@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bayeseval import metrics as metrics
     from bayeseval.catalogue import copy_model as copy_model
     from bayeseval.catalogue import models as models
-    from bayeseval.check_model import check_model as check_model
+    from bayeseval.conformance import check_model as check_model
     from bayeseval.counts import Counts as Counts
     from bayeseval.datasets import example as example
     from bayeseval.errors import BayesevalError as BayesevalError
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from bayeseval.fitting import fit as fit
     from bayeseval.intervals import compare_intervals as compare_intervals
     from bayeseval.metric_table import metric_estimates as metric_estimates
-    from bayeseval.options import options as options
+    from bayeseval.defaults import options as options
     from bayeseval.outcomes import Outcomes as Outcomes
     from bayeseval.planning import plan as plan
     from bayeseval.posterior import Posterior as Posterior
@@ -50,7 +50,7 @@ _HOMES = {
     "Outcomes": "outcomes",
     "Posterior": "posterior",
     "Posteriors": "posteriors",
-    "check_model": "check_model",
+    "check_model": "conformance",
     "compare_intervals": "intervals",
     "copy_model": "catalogue",
     "example": "datasets",
@@ -59,7 +59,7 @@ _HOMES = {
     "metric_estimates": "metric_table",
     "models": "catalogue",
     "moments": "estimators",
-    "options": "options",
+    "options": "defaults",
     "plan": "planning",
     "prior_predictive": "priors",
     "read": "readers",

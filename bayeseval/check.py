@@ -187,9 +187,9 @@ def check_posterior(posterior: Posterior) -> Check:
         if shifted:
             reasons.append(f"its mean lies {z_shift:+.1f} standard errors from the unbiased estimate")
         warnings.append(
-            f"{posterior.model.name} does not describe P(correct) over the prompts of {counts.label}: "
-            f"{' and '.join(reasons)}; the population score given is therefore the robust one (Bayesian bootstrap over "
-            f"prompts), the benchmark score holds; look at post.check().plot() and try a richer model from be.models()"
+            f"{posterior.model.name} does not describe the prompts of {counts.label}: {' and '.join(reasons)}. The "
+            f"population score given is therefore the robust one (Bayesian bootstrap over prompts); the benchmark "
+            f"score holds. See post.check().plot(), and be.models() for richer models"
         )
     population_warnings = []
     if abs(z_shift) > Z_SHIFT_LIMIT and not misfit:

@@ -10,12 +10,25 @@ import numpy as np
 import numpy.typing as npt
 
 from bayeseval.errors import DataError
-from bayeseval.readers.cells import IntArray, Origin, TextArray, combine, factorize, first_duplicate, whole_numbers
-from bayeseval.readers.columns import COUNTS, OPTIONAL, Choice, ColumnChoice, choose
+from bayeseval.readers.cells import Origin
+from bayeseval.readers.codes import IntArray, TextArray, combine, factorize, first_duplicate
+from bayeseval.readers.columns import OPTIONAL, Choice, ColumnChoice, choose, refuse_other_formats
 from bayeseval.readers.frames import Table, from_frame
 from bayeseval.readers.keys import key_columns
 from bayeseval.readers.matrices import score_matrix
-from bayeseval.readers.records import Records, html_table, key_words, number, refuse_duplicates, say, shape_of, spread, text_column
+from bayeseval.readers.records import (
+    Records,
+    html_table,
+    key_words,
+    number,
+    refuse_duplicates,
+    say,
+    shape_of,
+    spread,
+    text_column,
+)
+from bayeseval.readers.spellings import COUNTS
+from bayeseval.readers.values import whole_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,6 +137,7 @@ class Counts(Records):
         given = {"system": system, "benchmark": benchmark, "prompt": prompt, "generations": generations,
                  "correct": correct, "group": group}  # fmt: skip
         table = from_frame(frame)
+        refuse_other_formats(table, given)
         choice = choose(table, COUNTS, given, optional=OPTIONAL | {"prompt"})
         say([f"{table.origin.label}: {choice.said}"], quiet=quiet or not choice.guessed)
         return cls._from_table(table, choice)
@@ -132,17 +146,20 @@ class Counts(Records):
     def _from_table(cls, table: Table, choice: Choice) -> Self:
         rows = table.collect(choice.used())
         if not len(rows):
-            raise DataError(f"{table.origin.label} has no rows")
+            raise DataError(f"{table.origin.label} has no rows: there is nothing to estimate")
         columns = key_columns(table, rows, choice)
 
         def named(index: int) -> str:
             return f"{table.origin.row(index)}, prompt {columns['prompt'][index]!r}"
 
         for role, what in (("generations", "number of generations"), ("correct", "correct count")):
-            columns[role] = whole_numbers(rows[choice.columns[role][0]], what, named)
+            name = choice.columns[role][0]
+            columns[role] = whole_numbers(rows[name], f"{what} (column {name!r})", named)
         _check(columns, table.origin)
         refuse_duplicates(table, {name: columns[name] for name in cls._key}, choice.columns)
-        return cls._assemble(**columns, account=(*table.notes, f"{table.origin.label}: {number(len(rows), 'row')}; {choice.said}"))
+        return cls._assemble(
+            **columns, account=(*table.notes, f"{table.origin.label}: {number(len(rows), 'row')}; {choice.said}")
+        )
 
     @classmethod
     def from_arrays(
@@ -176,16 +193,19 @@ class Counts(Records):
         >>> Counts.from_arrays([1, 0], 4).correct
         array([1, 0])
         """
-        right, total = np.asarray(correct), np.asarray(generations)
+        right: npt.NDArray[Any] = np.ma.asanyarray(correct)  # a mask must not be lost
+        total: npt.NDArray[Any] = np.ma.asanyarray(generations)
         if right.ndim != 1:
             raise DataError(
-                f"correct must be one number a prompt, but has shape {right.shape}; for a matrix of prompts x generations "
-                f"use Counts.from_matrix"
+                f"correct must be one number a prompt, but has shape {right.shape}; for a matrix of "
+                "prompts x generations use Counts.from_matrix"
             )
         if total.ndim == 0:
             total = np.full(len(right), total.item())
         if total.shape != right.shape:
-            raise DataError(f"correct has {len(right):,} entries, but generations has shape {total.shape}: give one each")
+            raise DataError(
+                f"correct has {len(right):,} entries, but generations has shape {total.shape}: give one each"
+            )
         ids: Any = np.arange(len(right)) if prompt is None else prompt
         return cls(system, benchmark, ids, total, right, group)  # type: ignore[arg-type]
 
@@ -240,7 +260,7 @@ class Counts(Records):
     def concat(cls, parts: Iterable[Counts]) -> Counts:
         """Join several objects into one; a (system, benchmark, prompt) that occurs in two of them is refused."""
         listed = list(parts)
-        return cls._concat(listed, [Origin(label=f"part {i}") for i in range(1, len(listed) + 1)])  # type: ignore[arg-type]
+        return cls._concat(listed, [Origin(label=f"part {i}") for i in range(1, len(listed) + 1)])
 
     @property
     def n_prompts(self) -> int:
@@ -269,7 +289,14 @@ class Counts(Records):
 
     def _repr_html_(self) -> str:
         rows = (
-            (run.system[0], run.benchmark[0], run.n_prompts, run.n_generations, spread(run.generations), int(run.correct.sum()))
+            (
+                run.system[0],
+                run.benchmark[0],
+                run.n_prompts,
+                run.n_generations,
+                spread(run.generations),
+                int(run.correct.sum()),
+            )
             for run in self.runs()
         )
         header = ("system", "benchmark", "prompts", "generations", "", "correct")
@@ -280,7 +307,7 @@ def _check(columns: Mapping[str, Any], origin: Origin) -> None:
     """Refuse columns that cannot be counts of anything."""
     generations, correct = columns["generations"], columns["correct"]
     if not len(generations):
-        raise DataError(f"{origin.label} has no prompts: there is nothing to estimate")
+        raise DataError("no prompts were given: there is nothing to estimate")
     if len(correct) != len(generations):
         raise DataError(f"{len(generations):,} numbers of generations were given, but {len(correct):,} correct counts")
     bad = correct > generations

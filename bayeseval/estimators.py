@@ -325,7 +325,9 @@ def _doubt_about_sigma2(parts: VarianceComponents, most: int) -> str:
         return "one generation for every prompt: the variance between prompts is not identified"
     if parts.n_prompts == 1:
         return "one prompt: the variance between prompts is not defined"
-    return "negative: prompts differ less than generation noise alone would have them" if parts.sigma2 < 0 else ""
+    if parts.sigma2 < -1e-12 * parts.total_var:  # not rounding alone
+        return "negative: prompts differ less than generation noise alone would have them"
+    return ""
 
 
 def _note(findings: Findings, row: RunMoments, correct: Integers, generations: Integers) -> None:
@@ -335,7 +337,7 @@ def _note(findings: Findings, row: RunMoments, correct: Integers, generations: I
         findings.add("equal", row.label, f"every prompt has a share of {number(row.mean)} correct")
     if row.generations_max == 1:
         findings.add("single", row.label, "every prompt has one generation")
-    if row.sigma2 < 0:
+    if row.reason_sigma2.startswith("negative"):
         findings.add("negative", row.label, f"the estimate of the variance between prompts is {number(row.sigma2)}")
     if row.reason_population:
         finding = f"there is no CLT interval for prompts like these, because {row.reason_population}"

@@ -14,7 +14,7 @@ from bayeseval.display import Findings, html_table, number, rows_to_frame, run_l
 from bayeseval.errors import DataError, OptionError
 from bayeseval.estimators import STOPPING, split_runs, stopping_hint
 from bayeseval.metrics import Metric, pass_at_k_variance, pass_hat_k_variance
-from bayeseval.variance import variance_components
+from bayeseval.variance import sample_variance, variance_components
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -207,7 +207,7 @@ def _estimate(system: str, benchmark: str, correct: Integers, generations: Integ
     else:
         reason_value = f"no prompt has {metric.k} generations, see be.fit(...).{metric.call}"
     if n.size > 1:
-        se_population = float(estimates.std(ddof=1) / math.sqrt(n.size))
+        se_population = math.sqrt(sample_variance(estimates) / n.size)
     else:
         reason_population = "one prompt: the spread over prompts is not known" if n.size else reason_value
     return MetricEstimate(

@@ -12,25 +12,25 @@ import numpy.typing as npt
 
 from bayeseval.counts import Counts
 from bayeseval.errors import DataError
-from bayeseval.readers.cells import (
-    FloatArray,
-    IntArray,
-    Origin,
-    TextArray,
-    checked_threshold,
-    combine,
-    factorize,
-    first_duplicate,
-    id_texts,
-    index_values,
-    scores,
-    texts,
-)
-from bayeseval.readers.columns import OUTCOMES, Choice, ColumnChoice, choose
+from bayeseval.readers.cells import Origin, index_values, texts
+from bayeseval.readers.codes import FloatArray, IntArray, TextArray, combine, factorize, first_duplicate
+from bayeseval.readers.columns import Choice, ColumnChoice, choose, refuse_other_formats
 from bayeseval.readers.frames import Table, from_frame
-from bayeseval.readers.keys import key_columns, places
+from bayeseval.readers.keys import key_columns, numbered_in_order, refuse_changing_groups, rival_keys
 from bayeseval.readers.matrices import score_matrix
-from bayeseval.readers.records import Records, html_table, key_words, number, refuse_duplicates, say, shape_of, spread, text_column
+from bayeseval.readers.records import (
+    Records,
+    html_table,
+    key_words,
+    number,
+    refuse_duplicates,
+    say,
+    shape_of,
+    spread,
+    text_column,
+)
+from bayeseval.readers.spellings import OUTCOMES
+from bayeseval.readers.values import checked_threshold, scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +73,8 @@ class Outcomes(Records):
     Examples
     --------
     >>> import pandas as pd
-    >>> frame = pd.DataFrame({"task_id": ["a", "a", "b", "b"], "trial": [0, 1, 0, 1], "passed": [True, False, True, None]})
+    >>> passed = [True, False, True, None]
+    >>> frame = pd.DataFrame({"task_id": ["a", "a", "b", "b"], "trial": [0, 1, 0, 1], "passed": passed})
     >>> outcomes = Outcomes.from_frame(frame, quiet=True)
     >>> outcomes
     Outcomes: system on benchmark, 2 prompts, 3 generations, between 1 and 2 to each prompt, 1 more not scored
@@ -115,12 +116,12 @@ class Outcomes(Records):
             if column is not None and len(column) != size:
                 raise DataError(f"{size:,} scores were given, but {len(column):,} values of {name}")
         if not size:
-            raise DataError(f"{Origin().label} have no rows: there is nothing to estimate")
+            raise DataError("no generations were given: there is nothing to estimate")
         twice = first_duplicate(combine(*(factorize(columns[name])[0] for name in self._key)))
         if twice:
             named = key_words({name: columns[name] for name in self._key}, twice[1])
             raise DataError(f"{Origin().rows(*twice[:2])} hold the same {named}: give every row its own")
-        _refuse_changing_groups(columns, Origin())
+        refuse_changing_groups(columns, Origin())
         checked = self._assemble(**columns, account=tuple(self.account))
         for name in (*columns, "account"):
             object.__setattr__(self, name, getattr(checked, name))
@@ -164,39 +165,47 @@ class Outcomes(Records):
         OptionError
             If the threshold is no finite number.
         """
-        given = {"system": system, "benchmark": benchmark, "prompt": prompt, "generation": generation, "correct": correct,
-                 "answer": answer, "gold": gold, "group": group, "seed": seed}  # fmt: skip
+        given = {"system": system, "benchmark": benchmark, "prompt": prompt, "generation": generation,
+                 "correct": correct, "answer": answer, "gold": gold, "group": group, "seed": seed}  # fmt: skip
         table = from_frame(frame)
+        refuse_other_formats(table, given)
         choice = choose(table, OUTCOMES, given)
+        say([f"{table.origin.label}: {choice.said}"], quiet=quiet or not choice.guessed)
         outcomes = cls._from_table(table, choice, threshold)
-        say(outcomes.account, quiet=quiet or not (choice.guessed or len(outcomes.account) > 1))
+        say(outcomes.account[1:], quiet=quiet)
         return outcomes
 
     @classmethod
     def _from_table(cls, table: Table, choice: Choice, threshold: float | None) -> Self:
         cut = checked_threshold(threshold)
-        rows = table.collect([*choice.used(), *_rival_keys(choice)])
+        rows = table.collect([*choice.used(), *rival_keys(choice)])
         if not len(rows):
-            raise DataError(f"{table.origin.label} has no rows")
+            raise DataError(f"{table.origin.label} has no rows: there is nothing to estimate")
         columns = key_columns(table, rows, choice)
 
         def named(index: int) -> str:
             return f"{table.origin.row(index)}, prompt {columns['prompt'][index]!r}"
 
-        columns["correct"], columns["score"] = scores(rows[choice.columns["correct"][0]], "score", named, cut)
+        score = choice.columns["correct"][0]
+        columns["correct"], columns["score"] = scores(rows[score], f"score (column {score!r})", named, cut)
         account = [*table.notes, f"{table.origin.label}: {number(len(rows), 'row')}; {choice.said}"]
         if choice.columns["generation"]:
-            columns["generation"] = index_values(rows[choice.columns["generation"][0]], "generation", named)
+            advice = "give one to every row, or have the rows numbered in order with generation=False"
+            columns["generation"] = index_values(
+                rows[choice.columns["generation"][0]], "generation", named, advice=advice
+            )
             refuse_duplicates(table, {name: columns[name] for name in cls._key}, choice.columns)
         else:
-            columns["generation"] = _numbered(table, rows, choice, columns)
-            account.append(f"{table.origin.label}: no column numbers the generations, so rows are numbered in order within their prompt")
+            columns["generation"] = numbered_in_order(table, rows, choice, columns)
+            account.append(
+                f"{table.origin.label}: no column numbers the generations, so they are numbered in order of rows"
+            )
         for role in ("answer", "gold"):
             if choice.columns[role]:
                 columns[role] = texts(rows[choice.columns[role][0]])
         if choice.columns["seed"]:
             columns["seed"] = index_values(rows[choice.columns["seed"][0]], "seed", named, missing=True)
-        _refuse_changing_groups(columns, table.origin)
+        refuse_changing_groups(columns, table.origin)
         if cut is not None:
             account.append(f"{table.origin.label}: scores of at least {cut:g} count as correct")
         return cls._assemble(**columns, account=tuple(account))
@@ -249,7 +258,7 @@ class Outcomes(Records):
     def concat(cls, parts: Iterable[Outcomes]) -> Outcomes:
         """Join several objects into one; a generation that occurs in two of them is refused."""
         listed = list(parts)
-        return cls._concat(listed, [Origin(label=f"part {i}") for i in range(1, len(listed) + 1)])  # type: ignore[arg-type]
+        return cls._concat(listed, [Origin(label=f"part {i}") for i in range(1, len(listed) + 1)])
 
     @cached_property
     def _prompts(self) -> tuple[IntArray, IntArray]:
@@ -313,46 +322,15 @@ class Outcomes(Records):
 
     def _repr_html_(self) -> str:
         rows = (
-            (run.system[0], run.benchmark[0], run.n_prompts, run.n_generations, run.n_unscored, int(np.nansum(run.correct)))
+            (
+                run.system[0],
+                run.benchmark[0],
+                run.n_prompts,
+                run.n_generations,
+                run.n_unscored,
+                int(np.nansum(run.correct)),
+            )
             for run in self.runs()
         )
         header = ("system", "benchmark", "prompts", "generations", "not scored", "correct")
         return html_table(repr(self), header, rows, len(self._runs[1]))
-
-
-def _rival_keys(choice: Choice) -> list[str]:
-    """Columns that may be part of the key, to be looked at where no generation number would show a mistake."""
-    if choice.columns["generation"]:
-        return []
-    rivals = [name for role in ("system", "benchmark", "prompt") for name in choice.rivals.get(role, ())]
-    return [name for name in rivals if name.lower() not in ("id", "sample_id")]
-
-
-def _numbered(table: Table, rows: Any, choice: Choice, columns: dict[str, Any]) -> IntArray:
-    """Number the rows of every prompt in order, unless a column that may belong to the key changes within a prompt."""
-    key = combine(*(factorize(columns[name])[0] for name in ("system", "benchmark", "prompt")))
-    for name in _rival_keys(choice):
-        other = factorize(id_texts(rows[name], name, table.origin.row, missing=True))[0]
-        if len(np.unique(combine(key, other))) > len(np.unique(key)):
-            raise DataError(
-                f"no column of {table.origin.label} numbers the generations, and {name!r} changes between rows of one prompt: "
-                f"it may be part of the key. Name the key columns, for example benchmark={[*choice.columns['benchmark'], name]!r}"
-            )
-    return np.asarray(places(key), dtype=np.int64)
-
-
-def _refuse_changing_groups(columns: dict[str, Any], origin: Origin) -> None:
-    """Refuse a prompt whose generations belong to different groups."""
-    if columns.get("group") is None:
-        return
-    key = combine(*(factorize(columns[name])[0] for name in ("system", "benchmark", "prompt")))
-    group = factorize(columns["group"])[0]
-    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    differ = group != group[first[inverse.reshape(-1)]]
-    if differ.any():
-        two = int(np.argmax(differ))
-        one = int(first[inverse.reshape(-1)[two]])
-        raise DataError(
-            f"{origin.rows(one, two)} put prompt {columns['prompt'][two]!r} into the groups {columns['group'][one]!r} and "
-            f"{columns['group'][two]!r}: a prompt belongs to one group; use group=False to leave groups out"
-        )

@@ -19,7 +19,7 @@ from bayeseval.catalogue import ModelFile
 from bayeseval.counts import Counts
 from bayeseval.errors import OptionError
 from bayeseval.metrics import Metric
-from bayeseval.options import options
+from bayeseval.defaults import options
 from bayeseval.prompt_draws import benchmark_scores, prompt_summaries
 from bayeseval.prompts import PromptDistribution
 from bayeseval.quadrature import ExactPosterior

@@ -145,7 +145,7 @@ def _make(
 
     _compat.import_pymc()
     with _compat.double_precision():
-        density, constrain, facts = _density(model, prior, data)
+        density, constrain, facts = density_of(model, prior, data)
         start, advance = _nuts(density, constrain, key)
         shapes = _shapes(key, facts)
         state = jax.eval_shape(start, *shapes)
@@ -190,7 +190,7 @@ def _compiled(start: Any, advance: Any, facts: dict[str, Any], key: ProgramKey) 
     )
 
 
-def _density(
+def density_of(
     model: ModelFile, prior: Mapping[str, tuple[float, ...]], data: ModelData
 ) -> tuple[Callable[..., Any], Callable[..., Any], dict[str, Any]]:
     """The model's log density and its constrained quantities as JAX functions of (position (D,), data)."""

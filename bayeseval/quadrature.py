@@ -29,6 +29,7 @@ __all__ = ["ExactPosterior", "cardinal_cdf", "exact_posterior", "log_sigmoid"]
 EXTENT = 45.0
 NATS = 36.0
 NODES = (65, 129, 257, 513)
+ROUNDING = 5e-16
 BLOCK = 1 << 21
 """Most numbers held at once while the log density is tabulated (16 MiB of float64)."""
 
@@ -156,7 +157,8 @@ def exact_posterior(
     prior_mu, prior_rho : pair of float
         Parameters of the Beta priors.
     tolerance : float
-        Largest relative change of the evidence and of the first two moments at the last doubling.
+        Largest relative change of the evidence and of the first two moments at the last doubling; with more than
+        200,000 generations in all, 5e-16 for each of them, which is how far the log density can be rounded.
     nodes : int
         Nodes per axis to begin with.
 
@@ -185,6 +187,8 @@ def exact_posterior(
     def log_density(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return _log_density(x, y, counts, prior_mu, prior_rho)
 
+    # The log density of millions of generations is a sum of millions of logarithms and rounds accordingly.
+    tolerance = max(tolerance, ROUNDING * float(np.sum(generations)))
     box = _zoom(log_density)
     previous = _on_grid(log_density, box, nodes)
     for size in [n for n in NODES if n > nodes] or [2 * nodes - 1]:

@@ -24,6 +24,7 @@ __all__ = [
     "combined_se",
     "rank_correlation",
     "run_effect",
+    "sample_variance",
     "variance_components",
     "within_variances",
 ]
@@ -125,7 +126,7 @@ def variance_components(correct: ArrayLike, generations: ArrayLike) -> VarianceC
         raise DataError("no prompt has a generation, so there is nothing to estimate a mean from")
     share = c / n
     prompts = n.size
-    total_var = float(share.var(ddof=1)) if prompts > 1 else np.nan
+    total_var = sample_variance(share)
     v = within_variances(c, n)
     several = n > 1
     if several.any():
@@ -149,6 +150,13 @@ def variance_components(correct: ArrayLike, generations: ArrayLike) -> VarianceC
         se_population=float(np.sqrt(total_var / prompts)),
         se_benchmark=float(np.sqrt(within_part / prompts)),
     )
+
+
+def sample_variance(values: Floats) -> float:
+    """Return the variance with n - 1; NaN for one value, and exactly 0 where all are equal."""
+    if values.size < 2:
+        return np.nan
+    return float(values.var(ddof=1)) if values.min() < values.max() else 0.0
 
 
 def within_variances(correct: ArrayLike, generations: ArrayLike) -> Floats:

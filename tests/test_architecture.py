@@ -22,12 +22,12 @@ PACKAGE = ROOT / "bayeseval"
 # From the bottom to the top. A room is a module of the package or a folder of modules; imports run downwards or within
 # a floor. A new module must be given its place here.
 FLOORS = [
-    {"_compat", "_version", "arrays", "counts", "display", "errors", "likelihoods", "model_data", "options", "outcomes"}
-    | {"progress", "provenance", "readers", "tables"},
+    {"_compat", "_version", "arrays", "counts", "defaults", "display", "errors", "likelihoods", "model_data"}
+    | {"outcomes", "progress", "readers"},
     {"clt", "datasets", "designs", "estimators", "hypergeometric", "metric_table", "metrics", "prompt_draws", "prompts"}
     | {"thresholds", "unbiased", "variance"},
     {"catalogue", "programs", "quadrature", "refits", "sampling"},
-    {"check", "check_model", "fitting", "intervals", "posterior", "posteriors", "priors", "scores", "storage"},
+    {"check", "conformance", "fitting", "intervals", "posterior", "posteriors", "priors", "scores", "storage"},
     {"consistency", "contrasts", "coupling", "planning"},
     {"plots"},
     {"reporting"},

@@ -59,7 +59,8 @@ def read(
     Examples
     --------
     >>> import pandas as pd
-    >>> frame = pd.DataFrame({"model": "gpt-x", "task": "sums", "question_id": [7, 7, 8], "epoch": [1, 2, 1], "score": [1, 0, 1]})
+    >>> results = {"model": "gpt-x", "task": "sums", "question_id": [7, 7, 8], "epoch": [1, 2, 1], "score": [1, 0, 1]}
+    >>> frame = pd.DataFrame(results)
     >>> read(frame, quiet=True)
     Outcomes: gpt-x on sums, 2 prompts, 3 generations, between 1 and 2 to each prompt
     """

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -35,20 +33,24 @@ def read_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
     ReadError
         If the file is missing, damaged, empty, or holds Python objects.
     """
-    with reading(path):
+    with reading(path), path.open("rb") as file:
         try:
-            loaded = np.load(path, allow_pickle=False)
+            loaded = np.load(file, allow_pickle=False)
             if isinstance(loaded, np.ndarray):
                 return {"": loaded}
             with loaded:
                 arrays = {name: loaded[name] for name in loaded.files}
-        except (ValueError, KeyError, TypeError, SyntaxError, NotImplementedError, MemoryError, zipfile.BadZipFile, zlib.error) as problem:
+        except (OSError, EOFError):
+            raise
+        except Exception as problem:  # NumPy's parser of headers raises errors of many kinds on a damaged file
             if "allow_pickle" in str(problem) or "pickled" in str(problem).lower():
                 raise ReadError(
-                    f"{path} is not a plain NumPy file, or holds Python objects, which are not read because they may run code: "
-                    f"save numbers instead, with NaN where missing"
+                    f"{path} is not a plain NumPy file, or holds Python objects, which are not read because they may "
+                    "run code: save numbers instead, with NaN where missing"
                 ) from problem
-            raise ReadError(f"{path} is cut off or is no NumPy file: {first_line(problem)}. Copy or make it again") from problem
+            raise ReadError(
+                f"{path} is cut off or is no NumPy file: {first_line(problem)}. Copy or make it again"
+            ) from problem
     if not arrays:
         raise ReadError(f"{path} holds no arrays")
     return arrays
@@ -58,7 +60,7 @@ def as_table(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> Table | None
     """The columns of a table, if a file holds nothing but arrays of one axis and one length."""
     import polars as pl
 
-    if len(arrays) < 2 or any(array.ndim != 1 for array in arrays.values()):
+    if len(arrays) < 2 or any(array.ndim != 1 or array.dtype.kind not in "iufbU" for array in arrays.values()):
         return None
     if len({len(array) for array in arrays.values()}) > 1:
         return None
@@ -67,7 +69,7 @@ def as_table(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> Table | None
 
 
 def outcomes_from_arrays(
-    path: Path, arrays: Mapping[str, npt.NDArray[Any]], given: Mapping[str, ColumnChoice], threshold: float | None
+    path: Path | str, arrays: Mapping[str, npt.NDArray[Any]], given: Mapping[str, ColumnChoice], threshold: float | None
 ) -> Outcomes:
     """Outcomes of the matrices of one file: prompts × generations, or systems × prompts × generations.
 

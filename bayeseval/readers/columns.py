@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -11,65 +10,31 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from bayeseval.errors import DataError, OptionError, ReadError
-from bayeseval.readers.cells import IntArray, combine, factorize, id_texts, scores, whole_numbers
+from bayeseval.readers.cells import id_texts
+from bayeseval.readers.codes import IntArray, combine, factorize
 from bayeseval.readers.frames import Table
+from bayeseval.readers.spellings import COUNTS, KEYS, OUTCOMES, ROW_IDS, matching, squashed
+from bayeseval.readers.values import scores, whole_numbers
 
-__all__ = ["COUNTS", "OUTCOMES", "Choice", "ColumnChoice", "OPTIONAL", "NotResults", "choose", "kind_of", "matching", "refuse_unknown"]
+__all__ = [
+    "OPTIONAL",
+    "Choice",
+    "ColumnChoice",
+    "NotResults",
+    "choose",
+    "kind_of",
+    "refuse_other_formats",
+    "refuse_unknown",
+]
 
 ColumnChoice: TypeAlias = str | Sequence[str] | Literal[False] | None
 """A column argument: a name, several names to be joined, False for "there is none", None to guess."""
 
-_KEYS = {
-    "system": ("system", "model", "model_name", "model_id", "system_name", "system_id", "llm"),
-    "benchmark": ("benchmark", "task", "dataset", "task_name", "benchmark_name", "dataset_name", "eval_name"),
-    "prompt": (
-        "prompt_id", "task_id", "doc_id", "question_id", "problem_id", "problem_idx", "prompt_idx", "question_idx",
-        "item", "item_id", "instance_id", "example_id", "sample_id", "id", "prompt", "question", "problem",
-    ),
-}  # fmt: skip
-_GROUP = {"group": ("group", "subject", "category", "subdomain", "cluster", "group_id", "cluster_id")}
-
-COUNTS: Mapping[str, tuple[str, ...]] = {
-    **_KEYS,
-    "generations": (
-        "generations", "n_generations", "num_generations", "n", "k", "trials", "n_trials", "num_trials", "n_samples",
-        "num_samples", "samples", "attempts", "n_attempts", "num_attempts", "n_total", "total",
-    ),
-    "correct": (
-        "correct", "n_correct", "num_correct", "c", "passed", "n_passed", "num_passed", "successes", "n_successes",
-        "num_successes", "correct_count",
-    ),
-    **_GROUP,
-}  # fmt: skip
-"""Spellings of the columns of a table of counts, the preferred ones first."""
-
-OUTCOMES: Mapping[str, tuple[str, ...]] = {
-    **_KEYS,
-    "correct": (
-        "correct", "is_correct", "passed", "is_passed", "pass", "success", "resolved", "solved", "exact_match", "acc",
-        "score", "reward",
-    ),
-    "generation": (
-        "generation", "generation_id", "generation_idx", "gen", "gen_idx", "sample_idx", "sample_index", "epoch",
-        "trial", "trial_id", "attempt", "attempt_idx", "replicate", "run_idx", "run", "repeat", "repeat_idx",
-        "repetition", "rollout", "rollout_idx", "idx_answer", "completion_id",
-    ),
-    "answer": (
-        "answer", "prediction", "extracted_answer", "parsed_answer", "predicted", "pred", "response", "completion",
-        "output",
-    ),
-    "gold": ("gold", "target", "reference", "gold_answer", "ground_truth", "reference_answer", "expected_answer"),
-    **_GROUP,
-    "seed": ("seed", "base_seed", "random_seed"),
-}  # fmt: skip
-"""Spellings of the columns of a table with one generation a row."""
-
 _ONLY_COUNTS = frozenset(COUNTS["correct"]) - {"correct", "passed"}
 _PARTIAL_CREDIT = frozenset({"score", "reward"})
-_ROW_IDS = frozenset({"id", "sampleid"})
 _OTHER_FORMATS = {
     "lm-evaluation-harness samples": {"doc_id", "resps"},
-    "Every Eval Ever samples": {"sample_id", "evaluation", "answer_attribution"},
+    "Every Eval Ever samples": {"sample_id", "evaluation", "evaluation_id"},
     "promptfoo results": {"testIdx", "promptIdx"},
     "lighteval details": {"doc", "model_response", "metric"},
 }
@@ -106,13 +71,6 @@ class Choice:
         return list(dict.fromkeys(name for names in self.columns.values() for name in names))
 
 
-def matching(columns: Sequence[str], spellings: Sequence[str]) -> list[str]:
-    """Columns whose name is one of the spellings, in the order of the spellings; case and _ - . do not matter."""
-    known = {_squash(spelling): place for place, spelling in reversed(list(enumerate(spellings)))}
-    found = [name for name in columns if _squash(name) in known]
-    return sorted(found, key=lambda name: (known[_squash(name)], name not in spellings))
-
-
 def kind_of(table: Table, given: Mapping[str, ColumnChoice]) -> Literal["counts", "outcomes"] | None:
     """Whether a table holds counts (a row a prompt), outcomes (a row a generation), or neither (None)."""
     plain = [name for name in table.columns if name not in table.nested]
@@ -123,7 +81,7 @@ def kind_of(table: Table, given: Mapping[str, ColumnChoice]) -> Literal["counts"
     named = _as_list(given.get("correct"))
     totals = matching(plain, COUNTS["generations"])
     counted = matching(named or plain, COUNTS["correct"])
-    if totals and any(_squash(name) in map(_squash, _ONLY_COUNTS) for name in counted):
+    if totals and any(squashed(name) in map(squashed, _ONLY_COUNTS) for name in counted):
         return "counts"
     if totals and (counted or named):
         if matching(plain, OUTCOMES["generation"]):
@@ -148,7 +106,6 @@ def choose(
     DataError
         If two columns could play one role and disagree.
     """
-    _refuse_other_formats(table, given)
     taken: dict[str, tuple[str, ...]] = {}
     rivals: dict[str, tuple[str, ...]] = {}
     for role in roles:
@@ -158,7 +115,11 @@ def choose(
         if role in taken:
             continue
         busy = {name for names in taken.values() for name in names}
-        free = [name for name in table.columns if name not in busy and (name not in table.nested or role in ("answer", "gold"))]
+        free = [
+            name
+            for name in table.columns
+            if name not in busy and (name not in table.nested or role in ("answer", "gold"))
+        ]
         found = matching(free, spellings)
         if found and role == "generations":
             found = _admissible_totals(table, found, matching(free, roles["correct"]), given)
@@ -174,13 +135,12 @@ def refuse_unknown(given: Mapping[str, ColumnChoice], allowed: Sequence[str]) ->
     """Refuse column arguments for roles that do not exist."""
     for role in given:
         if role not in allowed:
-            near = difflib.get_close_matches(role, allowed, n=1)
-            hint = f"; did you mean {near[0]}=?" if near else ""
-            raise OptionError(f"{role}= is not a column of results{hint} Columns are {', '.join(allowed)}".replace("?;", "?"))
-
-
-def _squash(name: str) -> str:
-    return re.sub(r"[\s_.\-]+", "", name).lower()
+            spelled = [
+                known for known in allowed if matching([role], (*COUNTS.get(known, ()), *OUTCOMES.get(known, ())))
+            ]
+            near = [*spelled, *difflib.get_close_matches(role, allowed, n=1)][:1]
+            hint = f"; did you mean {near[0]}=?" if near else "."
+            raise OptionError(f"{role}= is not an argument of read{hint} Columns are named with {', '.join(allowed)}")
 
 
 def _as_list(value: ColumnChoice) -> list[str]:
@@ -213,28 +173,37 @@ def _given_columns(table: Table, role: str, value: ColumnChoice, optional: froze
 
 def _there(table: Table) -> str:
     shown = ", ".join(repr(name) for name in table.columns[:20])
-    return f"it has {shown}" + (f" and {len(table.columns) - 20} more" if len(table.columns) > 20 else "") if shown else "it has none"
-
-
-def _not_found(table: Table, role: str, spellings: Sequence[str]) -> str:
     return (
-        f"{table.origin.label} has no column for {role}: {_there(table)}; looked for {', '.join(spellings)}. "
-        f"Name it with {role}='...'"
+        f"it has {shown}" + (f" and {len(table.columns) - 20} more" if len(table.columns) > 20 else "")
+        if shown
+        else "it has none"
     )
 
 
-def _refuse_other_formats(table: Table, given: Mapping[str, ColumnChoice]) -> None:
+def _not_found(table: Table, role: str, spellings: Sequence[str]) -> str:
+    hint = ""
+    if role == "generations" and matching(table.columns, OUTCOMES["correct"]):
+        hint = ". If every row is one generation, use Outcomes.from_frame(...).counts()"
+    return (
+        f"{table.origin.label} has no column for {role}: {_there(table)}; looked for {', '.join(spellings)}. "
+        f"Name it with {role}='...'{hint}"
+    )
+
+
+def refuse_other_formats(table: Table, given: Mapping[str, ColumnChoice]) -> None:
+    """Refuse files of evaluation harnesses whose rows are not simply generations, unless the user names ``correct``."""
     for name, signature in _OTHER_FORMATS.items():
         if signature <= set(table.columns) and given.get("correct") is None:
             raise NotResults(
-                f"{table.origin.label} looks like {name}, whose rows are not simply generations. Make a table with one "
-                f"row a generation (model, benchmark, prompt_id, generation, correct), or name correct= to read it as it is"
+                f"{table.origin.label} looks like {name}, whose rows are not simply generations. Make a table with "
+                "one row a generation (model, benchmark, prompt_id, generation, correct), or name correct= to read it "
+                "as it is"
             )
 
 
 def _looks_counted(table: Table, total: str, correct: str) -> bool:
     """Whether a column such as "correct" beside one such as "n" holds counts rather than the outcome of one row."""
-    rows = table.collect([total, correct, *(n for s in _KEYS.values() for n in matching(table.columns, s)[:1])])
+    rows = table.collect([total, correct, *(n for s in KEYS.values() for n in matching(table.columns, s)[:1])])
     try:
         right = whole_numbers(rows[correct], "count", str)
         whole_numbers(rows[total], "count", str)
@@ -249,7 +218,9 @@ def _looks_counted(table: Table, total: str, correct: str) -> bool:
     return len(np.unique(combine(*keys))) == len(right)
 
 
-def _admissible_totals(table: Table, totals: list[str], counted: list[str], given: Mapping[str, ColumnChoice]) -> list[str]:
+def _admissible_totals(
+    table: Table, totals: list[str], counted: list[str], given: Mapping[str, ColumnChoice]
+) -> list[str]:
     """Of several columns that could be the number of generations, those that are never below the correct count."""
     correct = (_as_list(given.get("correct")) or counted)[:1]
     if len(totals) < 2 or not correct:
@@ -267,7 +238,7 @@ def _admissible_totals(table: Table, totals: list[str], counted: list[str], give
 
 def _settled(table: Table, role: str, found: list[str], *, counts: bool) -> list[str]:
     """Order several candidates for a role, or refuse where a wrong choice would go unseen."""
-    if role == "prompt" and not counts and _squash(found[0]) in _ROW_IDS:
+    if role == "prompt" and not counts and squashed(found[0]) in ROW_IDS:
         rows = table.collect(found)
         size = [len(factorize(id_texts(rows[name], "id", str, missing=True))[1]) for name in found]
         repeated = [name for name, distinct in zip(found, size, strict=True) if distinct < len(rows)]
@@ -278,7 +249,7 @@ def _settled(table: Table, role: str, found: list[str], *, counts: bool) -> list
         coded = [factorize(id_texts(rows[name], "system", str, missing=True))[0] for name in found]
         _refuse_disagreement(table, role, found, [_first_seen(codes) for codes in coded])
     if role == "correct":
-        whole = [name for name in found if _squash(name) not in _PARTIAL_CREDIT] or found
+        whole = [name for name in found if squashed(name) not in _PARTIAL_CREDIT] or found
         if len(whole) > 1:
             rows = table.collect(whole)
             try:
@@ -286,7 +257,8 @@ def _settled(table: Table, role: str, found: list[str], *, counts: bool) -> list
             except DataError:
                 listed = ", ".join(repr(name) for name in whole)
                 raise DataError(
-                    f"several columns of {table.origin.label} could be the correct one: {listed}; say which with correct='...'"
+                    f"several columns of {table.origin.label} could be taken for correct: {listed}; say which with "
+                    "correct='...'"
                 ) from None
             _refuse_disagreement(table, role, whole, read)
         return whole + [name for name in found if name not in whole]
@@ -311,8 +283,9 @@ def _refuse_disagreement(table: Table, role: str, names: list[str], values: list
         differ = column != values[0]
         if differ.any():
             raise DataError(
-                f"both {names[0]!r} and {name!r} of {table.origin.label} could be the {role}, and they differ first in "
-                f"{table.origin.row(int(np.argmax(differ)))}: say which with {role}='{names[0]}' or {role}='{name}'"
+                f"both {names[0]!r} and {name!r} of {table.origin.label} could be taken for {role}, and they differ "
+                f"first in {table.origin.row(int(np.argmax(differ)))}: say which with {role}='{names[0]}' or "
+                f"{role}='{name}'"
             )
 
 
@@ -337,7 +310,9 @@ def _in_words(
     if taken.get("prompt") == ():
         sentences.append("no column names the prompts, so they are row0, row1, ... within their run")
     busy = {name for names in taken.values() for name in names}
-    unused = [name for name in table.columns if name not in busy and not any(name in others for others in rivals.values())]
+    unused = [
+        name for name in table.columns if name not in busy and not any(name in others for others in rivals.values())
+    ]
     if unused:
         more = f" and {len(unused) - 8} more" if len(unused) > 8 else ""
         sentences.append(f"not used: {', '.join(repr(name) for name in unused[:8])}{more}")

@@ -55,7 +55,7 @@ def is_frame(value: object) -> bool:
     """Whether Narwhals takes this value for a data frame."""
     import narwhals as nw
 
-    return isinstance(nw.from_native(value, pass_through=True), (nw.DataFrame, nw.LazyFrame))  # type: ignore[call-overload]
+    return isinstance(nw.from_native(value, pass_through=True), (nw.DataFrame, nw.LazyFrame))
 
 
 def from_frame(frame: object, origin: Origin | None = None, notes: Sequence[str] = ()) -> Table:
@@ -71,7 +71,7 @@ def from_frame(frame: object, origin: Origin | None = None, notes: Sequence[str]
     origin = origin or Origin(label="the data frame")
     frame = _with_named_columns(frame)
     try:
-        known: Any = nw.from_native(frame)  # type: ignore[call-overload]
+        known: Any = nw.from_native(frame)
         schema = known.collect_schema() if isinstance(known, nw.LazyFrame) else known.schema
     except TypeError:
         raise DataError(
@@ -102,8 +102,9 @@ def _with_named_columns(frame: Any) -> Any:
     elif frame.index.nlevels == 1 and frame.index.inferred_type != "integer" and "index" not in frame.columns:
         frame = frame.reset_index(names="index")
     if not all(isinstance(name, str) for name in frame.columns):
-        frame = frame.set_axis([":".join(map(str, name)) if isinstance(name, tuple) else str(name)
-                                for name in frame.columns], axis=1)
+        frame = frame.set_axis(
+            [":".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in frame.columns], axis=1
+        )
     if frame.columns.has_duplicates:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise DataError(f"two columns of the data frame are named {twice!r}: rename one of them")

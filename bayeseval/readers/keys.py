@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeseval.readers.cells import combine, factorize, id_texts, join_ids
+from bayeseval.errors import DataError
+from bayeseval.readers.cells import Origin, id_texts, join_ids
+from bayeseval.readers.codes import IntArray, combine, factorize, places
 from bayeseval.readers.columns import Choice
 from bayeseval.readers.frames import Table
+from bayeseval.readers.spellings import ROW_IDS, squashed
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["key_columns", "places"]
+__all__ = ["key_columns", "numbered_in_order", "refuse_changing_groups", "rival_keys"]
 
 
 def key_columns(table: Table, rows: nw.DataFrame[Any], choice: Choice) -> dict[str, Any]:
@@ -25,8 +28,12 @@ def key_columns(table: Table, rows: nw.DataFrame[Any], choice: Choice) -> dict[s
     for role in ("system", "benchmark", "prompt", "group"):
         names = choice.columns.get(role, ())
         if names:
-            advice = "give one to every row" + ("" if role == "prompt" else f", or leave the column out with {role}=False")
-            parts = [id_texts(rows[name], f"{role} id (column {name!r})", table.origin.row, advice=advice) for name in names]
+            advice = "give one to every row" + (
+                "" if role == "prompt" else f", or leave the column out with {role}=False"
+            )
+            parts = [
+                id_texts(rows[name], f"{role} id (column {name!r})", table.origin.row, advice=advice) for name in names
+            ]
             columns[role] = join_ids(parts, list(names), role)
         elif role in ("system", "benchmark"):
             columns[role] = np.full(len(rows), role, dtype=object)
@@ -36,12 +43,40 @@ def key_columns(table: Table, rows: nw.DataFrame[Any], choice: Choice) -> dict[s
     return columns
 
 
-def places(key: Any) -> Any:
-    """Position 0, 1, ... of every row among the rows of its key, in order."""
-    order = np.argsort(key, kind="stable")
-    ordered = key[order]
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-    lengths = np.diff(np.r_[starts, len(key)])
-    result = np.empty(len(key), dtype=np.int64)
-    result[order] = np.arange(len(key)) - np.repeat(starts, lengths)
-    return result
+def rival_keys(choice: Choice) -> list[str]:
+    """Columns that may be part of the key, to be looked at where no generation number would show a mistake."""
+    if choice.columns["generation"]:
+        return []
+    rivals = [name for role in ("system", "benchmark", "prompt") for name in choice.rivals.get(role, ())]
+    return [name for name in rivals if squashed(name) not in ROW_IDS]
+
+
+def numbered_in_order(table: Table, rows: Any, choice: Choice, columns: dict[str, Any]) -> IntArray:
+    """Number the rows of every prompt in order, unless a column that may belong to the key changes within a prompt."""
+    key = combine(*(factorize(columns[name])[0] for name in ("system", "benchmark", "prompt")))
+    for name in rival_keys(choice):
+        other = factorize(id_texts(rows[name], name, table.origin.row, missing=True))[0]
+        if len(np.unique(combine(key, other))) > len(np.unique(key)):
+            raise DataError(
+                f"no column of {table.origin.label} numbers the generations, and {name!r} changes between rows of one "
+                "prompt: it may be part of the key. Name the key columns, for example "
+                f"benchmark={[*choice.columns['benchmark'], name]!r}"
+            )
+    return places(key)
+
+
+def refuse_changing_groups(columns: dict[str, Any], origin: Origin) -> None:
+    """Refuse a prompt whose generations belong to different groups."""
+    if columns.get("group") is None:
+        return
+    key = combine(*(factorize(columns[name])[0] for name in ("system", "benchmark", "prompt")))
+    group = factorize(columns["group"])[0]
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    differ = group != group[first[inverse.reshape(-1)]]
+    if differ.any():
+        two = int(np.argmax(differ))
+        one = int(first[inverse.reshape(-1)[two]])
+        raise DataError(
+            f"{origin.rows(one, two)} put prompt {columns['prompt'][two]!r} into the groups {columns['group'][one]!r} "
+            f"and {columns['group'][two]!r}: a prompt belongs to one group; use group=False to leave groups out"
+        )

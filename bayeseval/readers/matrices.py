@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bayeseval.errors import DataError
-from bayeseval.readers.cells import FloatArray, Origin, TextArray, checked_threshold, id_texts, scores
+from bayeseval.readers.cells import Origin, id_texts
+from bayeseval.readers.codes import FloatArray, TextArray
+from bayeseval.readers.values import checked_threshold, scores
 
-__all__ = ["Matrix", "score_matrix"]
+__all__ = ["Matrix", "as_array", "score_matrix"]
 
 
 @dataclass(frozen=True)
@@ -66,14 +68,16 @@ def score_matrix(
     DataError
         If the number of axes is neither 2 nor 3, an axis is empty, names do not fit, or a value is not an outcome.
     """
-    values = _as_array(y, label)
+    values = as_array(y, label)
     if values.ndim == 1:
         raise DataError(
             f"{label} has one axis: a matrix of prompts x generations is needed. For one generation to each of "
             f"{len(values)} prompts reshape it to ({len(values)}, 1); for counts use Counts.from_arrays"
         )
     if values.ndim not in (2, 3):
-        raise DataError(f"{label} has {values.ndim} axes: prompts x generations or systems x prompts x generations are needed")
+        raise DataError(
+            f"{label} has {values.ndim} axes: prompts x generations or systems x prompts x generations are needed"
+        )
     if 0 in values.shape:
         raise DataError(f"{label} has shape {values.shape}: there is nothing to estimate")
     cube = values[None] if values.ndim == 2 else values
@@ -96,16 +100,21 @@ def score_matrix(
     return Matrix(correct.reshape(cube.shape), None if score is None else score.reshape(cube.shape), names, ids, said)
 
 
-def _as_array(y: object, label: str) -> npt.NDArray[Any]:
+def as_array(y: object, label: str) -> npt.NDArray[Any]:
+    """An array of whatever is given; masked cells become None, and lists of unequal length are filled up with None."""
     if isinstance(y, np.ma.MaskedArray):
-        return np.where(np.ma.getmaskarray(y), None, y.data.astype(object))
+        cells = np.array(y.data, dtype=object)
+        cells[np.ma.getmaskarray(y)] = None
+        return cells
     if hasattr(y, "to_numpy"):
         y = y.to_numpy()
     try:
         return np.asarray(y)
     except ValueError:
         pass
-    if isinstance(y, Sequence) and all(isinstance(row, (Sequence, np.ndarray)) and not isinstance(row, str) for row in y):
+    if isinstance(y, Sequence) and all(
+        isinstance(row, (Sequence, np.ndarray)) and not isinstance(row, str) for row in y
+    ):
         width = max(len(row) for row in y)
         filled = [[*row, *[None] * (width - len(row))] for row in y]
         try:

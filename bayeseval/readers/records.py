@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayeseval.errors import DataError, OptionError
-from bayeseval.readers.cells import IntArray, Origin, TextArray, combine, factorize, first_duplicate, id_texts
+from bayeseval.readers.cells import Origin, id_texts
+from bayeseval.readers.codes import IntArray, TextArray, combine, factorize, first_duplicate
 from bayeseval.readers.frames import Table
 
 __all__ = ["Records", "refuse_duplicates", "say"]
@@ -88,7 +89,9 @@ class Records:
             there = list(dict.fromkeys(column.tolist()))
             for name in names:
                 if name not in there:
-                    shown = ", ".join(map(repr, there[:20])) + (f" and {len(there) - 20} more" if len(there) > 20 else "")
+                    shown = ", ".join(map(repr, there[:20])) + (
+                        f" and {len(there) - 20} more" if len(there) > 20 else ""
+                    )
                     raise OptionError(f"there is no {role} {name!r}; there are {shown}")
             keep &= np.isin(column, names)
         if not keep.any():
@@ -97,7 +100,7 @@ class Records:
 
     @property
     def label(self) -> str:
-        """ "system on benchmark" for one run, else how many systems and benchmarks there are."""
+        """System and benchmark of a single run, else how many of them there are."""
         names = self._runs[1]
         if len(names) == 1:
             return f"{names[0][0]} on {names[0][1]}"
@@ -105,7 +108,7 @@ class Records:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the content in hexadecimal digits; the order of rows does not matter, the account does not either."""
+        """SHA-256 of the content in hexadecimal digits; neither the order of the rows nor the account matters."""
         digest = hashlib.sha256(type(self).__name__.encode())
         ranks = {name: _ranked(column) for name, column in self._columns().items()}
         order = np.lexsort([ranks[name][0] for name in reversed(self._key)])
@@ -122,7 +125,7 @@ class Records:
 
     def __eq__(self, other: object) -> bool:
         """Equal content, whatever the order of the rows."""
-        return type(self) is type(other) and self.fingerprint == other.fingerprint  # type: ignore[attr-defined]
+        return type(self) is type(other) and self.fingerprint == other.fingerprint
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)
@@ -144,7 +147,9 @@ class Records:
                 places.append(origins[part].row(row - int(starts[part])))
             named = key_words({name: columns[name] for name in cls._key}, twice[1])
             more = f" (and {twice[2] - 1:,} more)" if twice[2] > 1 else ""
-            raise DataError(f"{places[0]} and {places[1]} hold the same {named}{more}: name one of them, or tell them apart")
+            raise DataError(
+                f"{places[0]} and {places[1]} hold the same {named}{more}: name one of them, or tell them apart"
+            )
         account = tuple(line for part in parts for line in part.account)
         return cls._assemble(**columns, account=account)
 
@@ -175,7 +180,8 @@ def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object
     body = "".join(f"<tr>{cell}</tr>" for cell in cells)
     more = f"<p>and {number(count - _SHOWN_RUNS, 'more run')}</p>" if count > _SHOWN_RUNS else ""
     head = "".join(f"<th>{html.escape(name)}</th>" for name in header)
-    return f"<div><p>{html.escape(title)}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}</div>"
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<div><p>{html.escape(title)}</p>{table}{more}</div>"
 
 
 def say(lines: Iterable[str], *, quiet: bool) -> None:
@@ -234,7 +240,7 @@ def refuse_duplicates(table: Table, key: dict[str, npt.NDArray[Any]], columns: M
     if apart is None:
         advice = "Give every row its own, or leave one of them out"
     else:
-        joined = list(columns.get("benchmark", ())) + [apart]
+        joined = [*columns.get("benchmark", ()), apart]
         advice = f"Column {apart!r} tells them apart: if it names a condition, use benchmark={joined!r}"
     raise DataError(f"{table.origin.rows(one, two)} hold the same {named}{more}. {advice}")
 

@@ -65,6 +65,14 @@ def _sorted_out(found: list[Path], where: str) -> tuple[list[Path], list[str]]:
     files = [path for path in found if path.is_file() and is_known(path)]
     others = [path for path in found if path not in files]
     if not files:
-        seen = f"; there are {', '.join(path.name for path in others[:5])}{', ...' if len(others) > 5 else ''}" if others else ""
-        raise ReadError(f"{where} holds no file of a kind that is read ({', '.join((*SUFFIXES, *ARRAY_SUFFIXES))}){seen}")
-    return files, [f"set aside: {path} ({'a folder' if path.is_dir() else 'no table of a kind that is read'})" for path in others]
+        seen = (
+            f"; there are {', '.join(path.name for path in others[:5])}{', ...' if len(others) > 5 else ''}"
+            if others
+            else ""
+        )
+        raise ReadError(
+            f"{where} holds no file of a kind that is read ({', '.join((*SUFFIXES, *ARRAY_SUFFIXES))}){seen}"
+        )
+    return files, [
+        f"set aside: {path} ({'a folder' if path.is_dir() else 'no table of a kind that is read'})" for path in others
+    ]

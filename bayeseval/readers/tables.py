@@ -10,6 +10,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from typing import Any
 from bayeseval.errors import ReadError
 from bayeseval.readers.cells import Origin
 from bayeseval.readers.frames import Table, first_line, from_frame
+from bayeseval.readers.spellings import OUTCOMES, matching
 
 __all__ = ["SUFFIXES", "file_bytes", "has_table_suffix", "read_table", "reading"]
 
@@ -85,8 +87,10 @@ def _parquet(path: Path) -> Table:
     try:
         frame = pl.scan_parquet(path, glob=False)
         frame.collect_schema()
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as problem:
-        raise ReadError(f"{path} is not a whole Parquet file: {first_line(problem)}. Copy or make it again") from problem
+    except (Exception, pl.exceptions.PanicException) as problem:
+        raise ReadError(
+            f"{path} is not a whole Parquet file: {first_line(problem)}. Copy or make it again"
+        ) from problem
     return from_frame(frame, origin)
 
 
@@ -97,15 +101,16 @@ def _csv(path: Path, data: bytes, name: str) -> Table:
     separator = _separator(text, "\t" if name.endswith(".tsv") else ",")
     header = _header(path, text, separator)
     origin = Origin(str(path), first=2, counting="the header is row 1")
-    notes = () if data.endswith((b"\n", b"\r")) else (
-        f"{path} does not end with a line break: if it was cut off, its last row is wrong",)  # fmt: skip
+    notes = []
+    if not data.endswith((b"\n", b"\r")):
+        notes.append(f"{path} does not end with a line break: if it was cut off, its last row is wrong")
     if separator != ("\t" if name.endswith(".tsv") else ","):
-        notes += (f"{path}: columns are separated by {separator!r}",)
+        notes.append(f"{path}: columns are separated by {separator!r}")
     try:
         frame = pl.read_csv(text, separator=separator, infer_schema=False)
         last = frame.get_column(frame.columns[-1])
         doubtful = frame.columns != header or bool(last.is_null().any() or (last == "").any())
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+    except (Exception, pl.exceptions.PanicException):  # a panic stands outside Exception
         doubtful = True
     if doubtful:
         frame = pl.DataFrame(_csv_strictly(path, text, separator, header), schema=dict.fromkeys(header, pl.String))
@@ -176,9 +181,23 @@ def _json_lines(path: Path, data: bytes) -> Table:
     origin = Origin(str(path), first=1, unit="record", counting="counting from 1")
     try:
         frame: Any = pl.read_ndjson(io.BytesIO(data), infer_schema_length=None)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        if _may_mix_types(frame, data):
+            frame = _json_strictly(path, _utf8(path, data))
+    except (Exception, pl.exceptions.PanicException):  # a panic stands outside Exception
         frame = _json_strictly(path, _utf8(path, data))
     return from_frame(frame, origin)
+
+
+def _may_mix_types(frame: Any, data: bytes) -> bool:
+    """Whether a column of text may hold bare numbers too, which Polars makes text: 1 and "1" would become one id."""
+    import polars as pl
+
+    content = set(matching(frame.columns, (*OUTCOMES["correct"], *OUTCOMES["answer"], *OUTCOMES["gold"])))
+    literal = pl.col(pl.String).str.contains(r"^(-?\d+(\.\d+)?([eE][+-]?\d+)?|true|false)$").any()
+    numeric = frame.select(literal)
+    names = [name for name in numeric.columns if name not in content and numeric[name][0]]
+    bare = b"|".join(re.escape(json.dumps(name, ensure_ascii=False)).encode() for name in names)
+    return bool(names) and re.search(rb"(?:" + bare + rb")\s*:\s*[-0-9tf]", data) is not None
 
 
 def _json_strictly(path: Path, text: bytes) -> Any:
@@ -192,9 +211,13 @@ def _json_strictly(path: Path, text: bytes) -> Any:
         try:
             record = json.loads(content)
         except (ValueError, RecursionError) as problem:
-            raise ReadError(f"{path}: line {line} is not JSON: {first_line(problem)}. The file is damaged or cut off") from None
+            raise ReadError(
+                f"{path}: line {line} is not JSON: {first_line(problem)}. The file is damaged or cut off"
+            ) from None
         if not isinstance(record, dict):
-            raise ReadError(f"{path}: line {line} holds a {type(record).__name__}; each line must be one record {{...}}")
+            raise ReadError(
+                f"{path}: line {line} holds a {type(record).__name__}; each line must be one record {{...}}"
+            )
         records.append({name: _text_of_nested(value) for name, value in record.items()})
     names = dict.fromkeys(name for record in records for name in record)
     return pd.DataFrame({n: pd.Series([record.get(n) for record in records], dtype=object) for n in names})

@@ -11,11 +11,12 @@ import numpy as np
 
 from bayeseval.errors import DataError
 from bayeseval.outcomes import Outcomes
-from bayeseval.readers.cells import checked_threshold, scores
-from bayeseval.readers.columns import COUNTS, OPTIONAL, ColumnChoice, NotResults, choose, matching
+from bayeseval.readers.columns import OPTIONAL, ColumnChoice, NotResults, choose
 from bayeseval.readers.frames import Table
 from bayeseval.readers.keys import key_columns
 from bayeseval.readers.records import number, refuse_duplicates
+from bayeseval.readers.spellings import COUNTS, matching
+from bayeseval.readers.values import checked_threshold, scores
 
 __all__ = ["ColumnsAre", "generation_columns", "outcomes_from_wide", "score_columns"]
 
@@ -84,8 +85,8 @@ def outcomes_from_wide(
     if not numbered and columns_are is None:
         shown = ", ".join(repr(name) for name in names[:4]) + (", ..." if len(names) > 4 else "")
         raise NotResults(
-            f"the columns {shown} of {table.origin.label} may be generations or systems: say columns_are='generations' or "
-            f"columns_are='systems'"
+            f"the columns {shown} of {table.origin.label} may be generations or systems: say "
+            "columns_are='generations' or columns_are='systems'"
         )
     if not names:
         raise NotResults(f"{table.origin.label} has no columns of outcomes beside those of ids")
@@ -113,9 +114,11 @@ def _unfolded(
 
     read = [scores(rows[name], "score", named(name), cut) for name in names]
     width, size = len(names), len(rows)
-    columns = {role: np.repeat(column, width) for role, column in keys.items()}
+    columns: dict[str, Any] = {role: np.repeat(column, width) for role, column in keys.items()}
     columns["correct"] = np.stack([correct for correct, _ in read], axis=1).reshape(-1)
-    columns["score"] = None if cut is None else np.stack([score for _, score in read if score is not None], axis=1).reshape(-1)
+    columns["score"] = (
+        None if cut is None else np.stack([score for _, score in read if score is not None], axis=1).reshape(-1)
+    )
     if columns_are == "systems":
         columns["system"] = np.tile(np.array(names, dtype=object), size)
         columns["generation"] = np.zeros(size * width, dtype=np.int64)
@@ -124,5 +127,8 @@ def _unfolded(
         columns["generation"] = np.tile(np.array(list(numbered.values()) or range(width), dtype=np.int64), size)
         what = "generations"
     listed = f"{names[0]!r} to {names[-1]!r}" if width > 2 else ", ".join(map(repr, names))
-    account = (*table.notes, f"{table.origin.label}: {number(size, 'row')}; {width} {what} in the columns {listed}; {said}")
+    account = (
+        *table.notes,
+        f"{table.origin.label}: {number(size, 'row')}; {width} {what} in the columns {listed}; {said}",
+    )
     return Outcomes._assemble(**columns, account=account)

@@ -1,0 +1,26 @@
+"""Every figure: a result object in, matplotlib Axes out.
+
+Each function takes the result first, the rest by keyword, draws into ``ax`` or into a figure of its own, and returns
+the Axes. None shows anything or changes matplotlib's settings. Figures and tables agree, since both come from the
+same object.
+"""
+
+from __future__ import annotations
+
+from bayeseval.plots.checks import plot_check
+from bayeseval.plots.curves import plot_pass_curve
+from bayeseval.plots.distribution import plot_prompt_distribution
+from bayeseval.plots.forest import plot_scores
+from bayeseval.plots.intervals import plot_intervals
+from bayeseval.plots.planning import plot_plan
+from bayeseval.plots.single import plot_score
+
+__all__ = [
+    "plot_check",
+    "plot_intervals",
+    "plot_pass_curve",
+    "plot_plan",
+    "plot_prompt_distribution",
+    "plot_score",
+    "plot_scores",
+]

@@ -1,0 +1,133 @@
+"""What a model's priors say before any data: the prior predictive summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayeseval import _compat
+from bayeseval.catalogue import DEFAULT_MODEL, ModelFile, load_model
+from bayeseval.display import html_table, rows_to_frame
+from bayeseval.errors import require_positive_integer
+from bayeseval.model_data import ModelData
+from bayeseval.prompts import PromptDistribution
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PriorPredictive", "PriorRow", "prior_draws", "prior_predictive"]
+
+
+@dataclass(frozen=True)
+class PriorRow:
+    """One fact about the prior: its mean over prior draws, and the central 90% of draws where it varies."""
+
+    quantity: str
+    mean: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, repr=False)
+class PriorPredictive:
+    """What a model expects before it has seen data.
+
+    Attributes
+    ----------
+    model : str
+    prior : dict of str to tuple of float
+    rows : tuple of PriorRow
+    distribution : PromptDistribution
+        Distribution of P(correct) over prompts for each prior draw.
+    """
+
+    model: str
+    prior: dict[str, tuple[float, ...]]
+    rows: tuple[PriorRow, ...]
+    distribution: PromptDistribution
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a quantity: quantity, mean, lower, upper (5% and 95% of prior draws)."""
+        return rows_to_frame(self.rows, PriorRow)
+
+    def __repr__(self) -> str:
+        lines = [f"{row.quantity}: {row.mean:.3f} [{row.lower:.3f}, {row.upper:.3f}]" for row in self.rows]
+        return "\n".join([f"prior of {self.model} {self.prior}: mean [5%, 95%] over prior draws", *lines])
+
+    def _repr_html_(self) -> str:
+        body = [[row.quantity, f"{row.mean:.3f}", f"{row.lower:.3f}", f"{row.upper:.3f}"] for row in self.rows]
+        return html_table(["quantity", "mean", "5%", "95%"], body, [f"prior of {self.model}: {self.prior}"])
+
+
+def prior_predictive(
+    model: str | Path | ModelFile = DEFAULT_MODEL,
+    *,
+    prior: Mapping[str, tuple[float, ...]] | None = None,
+    generations: Sequence[int] = (4, 10, 50),
+    draws: int = 4000,
+    seed: int = 0,
+) -> PriorPredictive:
+    """Summarise what a model expects before it has seen data.
+
+    Parameters
+    ----------
+    model : str, pathlib.Path or ModelFile
+    prior : mapping of str to tuple of float, optional
+        Prior parameters to change.
+    generations : sequence of int
+        Numbers of generations k for which the shares of prompts never and always solved are given.
+    draws : int
+        Prior draws.
+    seed : int
+
+    Returns
+    -------
+    PriorPredictive
+        Mean and spread of P(correct) over prompts, the probability of a U-shaped distribution (for a single Beta),
+        and the probabilities of no and of only correct generations out of k.
+
+    Examples
+    --------
+    >>> import bayeseval as be
+    >>> be.prior_predictive(draws=500).to_frame()["quantity"].tolist()[:2]
+    ['mean of P(correct) over prompts', 'sd of P(correct) over prompts']
+    """
+    found = load_model(model)
+    priors = found.prior(prior)
+    size = require_positive_integer("draws", draws)
+    distribution = found.prompt_distribution(prior_draws(found, priors, size, seed))
+    rows = [
+        _row("mean of P(correct) over prompts", distribution.mean()),
+        _row("sd of P(correct) over prompts", distribution.sd()),
+    ]
+    if distribution.mu.shape[1] == 1 and distribution.atom.size == 0:
+        mu, rho = distribution.mu[:, 0], distribution.rho[:, 0]
+        precision = (1 - rho) / rho
+        rows.append(_row("probability of a U-shaped distribution", (mu * precision < 1) & ((1 - mu) * precision < 1)))
+    for k in generations:
+        require_positive_integer("generations", k)
+        none, every = np.exp(distribution.logpmf(np.array([0, k]), np.array([k, k]))).T
+        rows += [_row(f"P(no generation of {k} is correct)", none), _row(f"P(all {k} are correct)", every)]
+    return PriorPredictive(found.name, priors, tuple(rows), distribution)
+
+
+def prior_draws(
+    model: ModelFile, prior: Mapping[str, tuple[float, ...]], draws: int, seed: int
+) -> dict[str, np.ndarray]:
+    """Draws of the model's parameters and deterministic quantities from the prior (draw, ...)."""
+    pm = _compat.import_pymc()
+    data = ModelData(np.array([1]), np.array([2]))
+    pymc_model = model.build(data, prior)
+    variables = [*pymc_model.free_RVs, *pymc_model.deterministics]
+    values = pm.draw(variables, draws=draws, random_seed=seed)
+    return {str(variable.name): np.asarray(value) for variable, value in zip(variables, values, strict=True)}
+
+
+def _row(quantity: str, values: np.ndarray) -> PriorRow:
+    values = np.asarray(values, dtype=float)
+    lower, upper = np.quantile(values, [0.05, 0.95])
+    return PriorRow(quantity, float(values.mean()), float(lower), float(upper))

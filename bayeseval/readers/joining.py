@@ -1,0 +1,151 @@
+"""Results of several sources made into one object, or refused where they clash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from bayeseval.counts import Counts
+from bayeseval.errors import DataError, OptionError, ReadError
+from bayeseval.outcomes import Outcomes
+from bayeseval.readers.cells import Origin
+from bayeseval.readers.codes import combine, factorize, places
+
+__all__ = ["Kind", "Piece", "Results", "joined", "of_kind"]
+
+Kind = Literal["counts", "outcomes"]
+Results = Counts | Outcomes
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Results of one source.
+
+    Attributes
+    ----------
+    origin : Origin
+    results : Counts or Outcomes
+    numbered : bool
+        Whether rows were numbered for want of a generation column.
+    """
+
+    origin: Origin
+    results: Results
+    numbered: bool = False
+
+
+def of_kind(piece: Piece, kind: Kind | None) -> Piece:
+    """Count outcomes where counts are asked for; refuse to take counts apart."""
+    if kind == "counts" and isinstance(piece.results, Outcomes):
+        return Piece(piece.origin, piece.results.counts())
+    if kind == "outcomes" and isinstance(piece.results, Counts):
+        raise OptionError(f"{piece.origin.label} holds counts, which cannot be taken apart into outcomes")
+    return piece
+
+
+def joined(pieces: Sequence[Piece], kind: Kind | None, aside: list[str]) -> Results:
+    """Join counts with counts and outcomes with outcomes; where both stand, outcomes are counted.
+
+    Parameters
+    ----------
+    pieces : sequence of Piece
+    kind : "counts", "outcomes" or None
+        What is asked for.
+    aside : list of str
+        Gets a line for everything set aside here.
+
+    Raises
+    ------
+    ReadError
+        If one run stands both as counts and as outcomes and ``kind`` does not choose.
+    DataError
+        If a prompt of counts, or a generation of outcomes, occurs twice.
+    """
+    counts = [piece for piece in pieces if isinstance(piece.results, Counts)]
+    outcomes = [piece for piece in pieces if isinstance(piece.results, Outcomes)]
+    if kind is None and counts and outcomes:
+        _refuse_both_forms(counts, outcomes)
+    if kind == "outcomes":
+        counts = [of_kind(piece, kind) for piece in counts]
+    outcomes = _numbered_on(outcomes)
+    if counts or kind == "counts":
+        if counts:
+            outcomes = [rest for piece in outcomes if (rest := _not_counted_yet(piece, counts, aside))]
+        every = [*counts, *(of_kind(piece, "counts") for piece in outcomes)]
+        if len(every) == 1:
+            return every[0].results
+        return Counts._concat([cast(Counts, piece.results) for piece in every], [piece.origin for piece in every])
+    if len(outcomes) == 1:
+        return outcomes[0].results
+    return Outcomes._concat([cast(Outcomes, piece.results) for piece in outcomes], [piece.origin for piece in outcomes])
+
+
+def _refuse_both_forms(counts: list[Piece], outcomes: list[Piece]) -> None:
+    for one in counts:
+        runs = set(one.results.run_names)
+        for other in outcomes:
+            common = [run for run in other.results.run_names if run in runs]
+            if common:
+                raise ReadError(
+                    f"{one.origin.label} holds counts and {other.origin.label} outcomes of the same run "
+                    f"({common[0][0]} on {common[0][1]}): name one of the two or say kind='counts' or kind='outcomes'"
+                )
+
+
+def _not_counted_yet(piece: Piece, counts: list[Piece], aside: list[str]) -> Piece | None:
+    """Outcomes of runs that do not stand among the counts; those that do must agree with them."""
+    there = {run: other for other in counts for run in other.results.run_names}
+    common = [run for run in piece.results.run_names if run in there]
+    if not common:
+        return piece
+    theirs = {row[:3]: row[3:] for other in counts for row in _rows(cast(Counts, other.results))}
+    for row in _rows(cast(Outcomes, piece.results).counts()):
+        if row[:2] in there and theirs.get(row[:3]) != row[3:]:
+            raise ReadError(
+                f"{piece.origin.label} and {there[row[:2]].origin.label} do not agree on prompt {row[2]!r} of "
+                f"{row[0]} on {row[1]}: name one of the files"
+            )
+    rest = [run for run in piece.results.run_names if run not in there]
+    what = piece.origin.label if not rest else f"{len(common)} runs of {piece.origin.label}"
+    aside.append(f"set aside: {what} (the same runs as in {there[common[0]].origin.label}, with the same counts)")
+    if not rest:
+        return None
+    names = zip(piece.results.system.tolist(), piece.results.benchmark.tolist(), strict=True)
+    return Piece(piece.origin, piece.results._take(np.flatnonzero([run in rest for run in names])))
+
+
+def _rows(counts: Counts) -> Iterator[tuple[Any, ...]]:
+    columns = (counts.system, counts.benchmark, counts.prompt, counts.generations, counts.correct)
+    return zip(*(column.tolist() for column in columns), strict=True)
+
+
+def _numbered_on(pieces: list[Piece]) -> list[Piece]:
+    """Go on numbering where several files hold generations of one prompt without numbers of their own."""
+    numbered = [piece for piece in pieces if piece.numbered]
+    if len(numbered) < 2:
+        return pieces
+    _refuse_copies(numbered)
+    keys = [[getattr(piece.results, name) for piece in numbered] for name in ("system", "benchmark", "prompt")]
+    generation = places(combine(*(factorize(np.concatenate(columns))[0] for columns in keys)))
+    starts = np.cumsum([0, *(len(piece.results) for piece in numbered)])
+    fresh: dict[int, Piece] = {}
+    for piece, start, stop in zip(numbered, starts[:-1], starts[1:], strict=True):
+        outcomes, changed = cast(Outcomes, piece.results), generation[start:stop]
+        if not np.array_equal(changed, outcomes.generation):
+            line = f"{piece.origin.label}: generations are numbered on from those of the files before"
+            columns = {**outcomes._columns(), "generation": changed}
+            outcomes = Outcomes._assemble(**columns, account=(*outcomes.account, line))
+        fresh[id(piece)] = Piece(piece.origin, outcomes, numbered=True)
+    return [fresh.get(id(piece), piece) for piece in pieces]
+
+
+def _refuse_copies(pieces: list[Piece]) -> None:
+    """Two files with the same content are one file copied: numbering on would count its generations twice."""
+    seen: dict[str, Piece] = {}
+    for piece in pieces:
+        twin = seen.setdefault(piece.results.fingerprint, piece)
+        if twin is not piece:
+            raise DataError(f"{twin.origin.label} and {piece.origin.label} hold the same generations: name one of them")

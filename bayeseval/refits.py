@@ -1,0 +1,420 @@
+r"""Exact refits of thousands of simulated data sets at once.
+
+The beta-binomial log likelihood is linear in the survival counts of a data set, and its coefficients do not depend on
+the data. So they are tabulated once on a grid of (logit mu, logit rho), and refitting many data sets is one matrix
+product. The grid is made for the batch: wide enough for the widest posterior in it, fine enough for the narrowest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayeseval.quadrature import EXTENT, Prior, cardinal_cdf, log_sigmoid
+
+__all__ = ["Batch", "Refits", "batch_of_counts", "batch_of_known", "refit"]
+
+NATS = 16.0
+COARSENESS = 1.1
+"""Aimed step of the grid in units of the smallest posterior sd; the trapezoidal rule then errs by about 1e-7."""
+COARSEST = 1.4
+"""Step above which the batch is fitted again on a finer grid; the error is then up to 1e-4."""
+LEAST_NODES, MOST_NODES = 24, 192
+PROBES = 8
+STEPS = 1024
+"""Survival counts that enter one matrix product."""
+FUTURES = 256
+FINE = 8
+EDGE = 1e-5
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Sufficient statistics of many data sets that share their prompts and numbers of generations.
+
+    Attributes
+    ----------
+    features : float array (future, feature)
+        What the log likelihood is linear in.
+    coefficients : callable
+        ``coefficients(mu, not_mu, rho, not_rho, slice)`` -> float array (feature, node) for a slice of the features.
+    constant : callable
+        ``constant(mu, not_mu, rho, not_rho)`` -> float array (node,), the part that all data sets share.
+    size : int
+        Number of prompts n.
+    generations, prompts : int arrays (size class,)
+        Distinct numbers of generations and how many prompts have each; -1 stands for infinitely many.
+    total, square : float arrays (future, size class)
+        Sums of the correct counts and of their squares (of p and p squared, for infinitely many generations).
+    """
+
+    features: np.ndarray
+    coefficients: Callable[..., np.ndarray]
+    constant: Callable[..., np.ndarray]
+    size: int
+    generations: np.ndarray
+    prompts: np.ndarray
+    total: np.ndarray
+    square: np.ndarray
+
+    def take(self, rows: slice | np.ndarray) -> Batch:
+        """The same for some of the data sets."""
+        return Batch(
+            self.features[rows],
+            self.coefficients,
+            self.constant,
+            self.size,
+            self.generations,
+            self.prompts,
+            self.total[rows],
+            self.square[rows],
+        )
+
+
+@dataclass(frozen=True)
+class Refits:
+    """Exact posteriors of a batch, summarised.
+
+    Attributes
+    ----------
+    population_lower, population_upper : float arrays (future,)
+        Ends of the equal-tailed interval of mu.
+    benchmark_mean, benchmark_sd : float arrays (future,)
+        Of the mean of p_i over the benchmark's prompts.
+    robust_mean, robust_sd : float arrays (future,)
+        Of the Bayesian bootstrap over prompts, with p_i drawn from their posterior.
+    mu_mean, mu_sd : float arrays (future,)
+    """
+
+    population_lower: np.ndarray
+    population_upper: np.ndarray
+    benchmark_mean: np.ndarray
+    benchmark_sd: np.ndarray
+    robust_mean: np.ndarray
+    robust_sd: np.ndarray
+    mu_mean: np.ndarray
+    mu_sd: np.ndarray
+
+    def interval(self, estimand: str, method: str, prob: float) -> tuple[np.ndarray, np.ndarray]:
+        """Ends of the interval of the mean, for an estimand and a method.
+
+        For the benchmark and the robust population score they are quantiles of the Beta with the same mean and
+        standard deviation, a sum over prompts being nearly of that form.
+        """
+        if estimand == "population" and method == "model":
+            return self.population_lower, self.population_upper
+        if estimand == "benchmark":
+            return _beta_interval(self.benchmark_mean, self.benchmark_sd, prob)
+        return _beta_interval(self.robust_mean, self.robust_sd, prob)
+
+
+def batch_of_counts(correct: np.ndarray, generations: np.ndarray) -> Batch:
+    """Reduce simulated counts to what the refits need.
+
+    Parameters
+    ----------
+    correct : int array (future, prompt)
+    generations : int array (prompt,)
+
+    Returns
+    -------
+    Batch
+    """
+    generations = np.asarray(generations)
+    steps = int(generations.max(initial=1))
+    survival_total = _survival(generations[None, :], steps)[0]
+    features = np.concatenate([_survival(correct, steps), _survival(generations - correct, steps)], axis=1)
+    levels, position, prompts = np.unique(generations, return_inverse=True, return_counts=True)
+    members = np.equal.outer(position, np.arange(levels.size)).astype(float)
+    numbers = correct.astype(float)
+
+    def coefficients(mu, not_mu, rho, not_rho, part):  # type: ignore[no-untyped-def]
+        index = np.arange(2 * steps)[part]
+        probability = np.where(index[:, None] < steps, mu, not_mu)
+        return np.log(np.maximum(probability * not_rho + (index % steps)[:, None] * rho, 1e-300))
+
+    def constant(mu, not_mu, rho, not_rho):  # type: ignore[no-untyped-def]
+        result = np.zeros(rho.shape)
+        for start in range(0, steps, STEPS):
+            j = np.arange(start, min(start + STEPS, steps))
+            result -= survival_total[j] @ np.log(not_rho + j[:, None] * rho)
+        return result
+
+    return Batch(
+        features,
+        coefficients,
+        constant,
+        generations.size,
+        levels,
+        prompts,
+        numbers @ members,
+        (numbers * numbers) @ members,
+    )
+
+
+def batch_of_known(p: np.ndarray) -> Batch:
+    """The limit of infinitely many generations, where every P(correct) is known.
+
+    Parameters
+    ----------
+    p : float array (future, prompt)
+
+    Returns
+    -------
+    Batch
+    """
+    from scipy.special import betaln
+
+    size = p.shape[1]
+    log_p = np.log(np.maximum(p, 1e-300)).sum(axis=1)
+    log_q = np.log(np.maximum(1 - p, 1e-16)).sum(axis=1)
+
+    def shapes(mu, not_mu, rho, not_rho):  # type: ignore[no-untyped-def]
+        precision = not_rho / rho
+        return mu * precision, not_mu * precision
+
+    def coefficients(mu, not_mu, rho, not_rho, part):  # type: ignore[no-untyped-def]
+        return np.stack(shapes(mu, not_mu, rho, not_rho))[part]
+
+    def constant(mu, not_mu, rho, not_rho):  # type: ignore[no-untyped-def]
+        return -size * betaln(*shapes(mu, not_mu, rho, not_rho))
+
+    return Batch(
+        np.stack([log_p, log_q], axis=1),
+        coefficients,
+        constant,
+        size,
+        np.array([-1]),
+        np.array([size]),
+        p.sum(axis=1, keepdims=True),
+        (p * p).sum(axis=1, keepdims=True),
+    )
+
+
+def refit(batch: Batch, prior_mu: Prior, prior_rho: Prior, prob: float) -> Refits:
+    """Posterior of every data set of a batch, by quadrature on one grid.
+
+    Parameters
+    ----------
+    batch : Batch
+    prior_mu, prior_rho : pair of float
+        Parameters of the Beta priors.
+    prob : float
+        Probability inside the population intervals.
+
+    Returns
+    -------
+    Refits
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayeseval.refits import batch_of_counts, refit
+    >>> batch = batch_of_counts(np.array([[1, 0, 1, 1], [0, 0, 0, 1]]), np.ones(4, dtype=int))
+    >>> refit(batch, (1, 1), (1, 1), 0.95).mu_mean.round(4)  # Beta(4, 2) and Beta(2, 4)
+    array([0.6667, 0.3333])
+    """
+    box, nodes = _layout(batch, prior_mu, prior_rho)
+    for _ in range(8):
+        grid = _Grid(batch, box, nodes, prior_mu, prior_rho)
+        parts, edges, steps = [], np.zeros(4), np.zeros(2)
+        for start in range(0, batch.features.shape[0], FUTURES):
+            weight = grid.weights(batch.features[start : start + FUTURES])
+            edges = np.maximum(edges, _edge_mass(weight))
+            steps = np.maximum(steps, grid.coarseness(weight))
+            parts.append(_summarise(grid, weight, batch.take(slice(start, start + FUTURES)), prob))
+        wider, finer = _adapted(box, nodes, edges, steps)
+        if wider == box and finer == nodes:
+            break
+        box, nodes = wider, finer
+    return Refits(*(np.concatenate(values) for values in zip(*parts, strict=True)))
+
+
+class _Grid:
+    """Nodes, log prior and tables of the likelihood's coefficients."""
+
+    def __init__(
+        self,
+        batch: Batch,
+        box: tuple[float, float, float, float],
+        nodes: tuple[int, int],
+        prior_mu: Prior,
+        prior_rho: Prior,
+    ) -> None:
+        self.x, self.y = np.linspace(*box[:2], nodes[0]), np.linspace(*box[2:], nodes[1])
+        x, y = (values.ravel() for values in np.meshgrid(self.x, self.y, indexing="ij"))
+        log_mu, log_not_mu, log_rho, log_not_rho = log_sigmoid(x), log_sigmoid(-x), log_sigmoid(y), log_sigmoid(-y)
+        self.parts = tuple(np.exp(values) for values in (log_mu, log_not_mu, log_rho, log_not_rho))
+        self.base = (
+            prior_mu[0] * log_mu
+            + prior_mu[1] * log_not_mu
+            + prior_rho[0] * log_rho
+            + prior_rho[1] * log_not_rho
+            + batch.constant(*self.parts)
+        )
+        self.batch = batch
+        size = batch.features.shape[1]
+        self.slices = [slice(start, min(start + STEPS, size)) for start in range(0, size, STEPS)]
+        self._tables = [batch.coefficients(*self.parts, part) for part in self.slices] if size <= 4 * STEPS else None
+
+    def weights(self, features: np.ndarray) -> np.ndarray:
+        """Posterior probability of the nodes (future, X, Y) of each data set."""
+        height = np.broadcast_to(self.base, (features.shape[0], self.base.size)).copy()
+        for index, part in enumerate(self.slices):
+            table = self._tables[index] if self._tables else self.batch.coefficients(*self.parts, part)
+            height += features[:, part] @ table
+        height -= height.max(axis=1, keepdims=True)
+        weight = np.exp(height, out=height)
+        weight /= weight.sum(axis=1, keepdims=True)
+        return weight.reshape(-1, self.x.size, self.y.size)
+
+    def coarseness(self, weight: np.ndarray) -> np.ndarray:
+        """Step in units of the smallest posterior standard deviation, for both axes."""
+        result = []
+        for nodes, axis in ((self.x, 2), (self.y, 1)):
+            mass = weight.sum(axis=axis)
+            mean = mass @ nodes
+            sd = np.sqrt(np.maximum(mass @ nodes**2 - mean**2, 1e-30))
+            result.append((nodes[1] - nodes[0]) / sd.min())
+        return np.array(result)
+
+
+def _summarise(grid: _Grid, weight: np.ndarray, batch: Batch, prob: float) -> tuple[np.ndarray, ...]:
+    mass = weight.sum(axis=2)
+    fine = np.linspace(grid.x[0], grid.x[-1], FINE * (grid.x.size - 1) + 1)
+    cumulative = cardinal_cdf(grid.x, mass, fine)
+    ends = [np.exp(log_sigmoid(_crossing(cumulative, fine, target))) for target in ((1 - prob) / 2, (1 + prob) / 2)]
+    mu = np.exp(log_sigmoid(grid.x))
+    mu_mean = mass @ mu
+    mu_sd = np.sqrt(np.maximum(mass @ mu**2 - mu_mean**2, 0))
+    mean, square, second = _benchmark_moments(grid, weight, batch)
+    variance = np.maximum(square - mean**2, 0)
+    spread = np.maximum(second - square, 0) / (batch.size + 1)
+    return (*ends, mean, np.sqrt(variance), mean, np.sqrt(variance + spread), mu_mean, mu_sd)
+
+
+def _benchmark_moments(grid: _Grid, weight: np.ndarray, batch: Batch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Posterior means of mean(p_i), of its square, and of mean(p_i^2), for each data set (future,).
+
+    Given mu and rho they are polynomials in the sums of the counts, so that all of them come from a few columns that
+    are averaged over the nodes at once.
+    """
+    mu, not_mu, rho, not_rho = grid.parts
+    precision = not_rho / rho
+    a, b = mu * precision, not_mu * precision
+    if batch.generations[0] < 0:
+        mean, second = batch.total[:, 0] / batch.size, batch.square[:, 0] / batch.size
+        return mean, mean**2, second
+    flat = weight.reshape(weight.shape[0], -1)
+    wholes = precision + batch.generations[:, None]
+    products = np.einsum("ig,jg->ijg", 1 / wholes, 1 / wholes).reshape(-1, precision.size)
+    inner = [  # for each size class: columns of E[sum p], E[sum p^2] and Var[sum p] that multiply 1, total and square
+        np.stack([a / whole, 1 / whole, *(column / (whole * (whole + 1)) for column in (a * (a + 1), 2 * a + 1, 1.0))])
+        for whole in wholes
+    ]
+    outer = [
+        np.stack([column / (whole**2 * (whole + 1)) for column in (a * (b + k), b + k - a, 1.0)])
+        for whole, k in zip(wholes, batch.generations, strict=True)
+    ]
+    columns = np.concatenate([*inner, *outer, products * a, products * a * a, products])
+    averages = np.split(flat @ columns.T, np.cumsum([5 * wholes.shape[0], 3 * wholes.shape[0]]), axis=1)
+    n, total, square = batch.prompts, batch.total, batch.square
+    first = averages[0].reshape(-1, wholes.shape[0], 5)
+    mean = (n * first[..., 0] + total * first[..., 1]).sum(axis=1)
+    second = (n * first[..., 2] + total * first[..., 3] + square * first[..., 4]).sum(axis=1)
+    last = averages[1].reshape(-1, wholes.shape[0], 3)
+    variance = (n * last[..., 0] + total * last[..., 1] - square * last[..., 2]).sum(axis=1)
+    cross_a, cross_aa, cross = averages[2].reshape(-1, 3, wholes.shape[0], wholes.shape[0]).transpose(1, 0, 2, 3)
+    square_of_mean = np.einsum("i,j,sij->s", n, n, cross_aa) + 2 * np.einsum("i,sj,sij->s", n, total, cross_a)
+    square_of_mean += np.einsum("si,sj,sij->s", total, total, cross)
+    return mean / batch.size, (variance + square_of_mean) / batch.size**2, second / batch.size
+
+
+def _survival(values: np.ndarray, steps: int) -> np.ndarray:
+    """Number of entries of each row above j = 0 .. steps - 1."""
+    rows = values.shape[0]
+    codes = (np.arange(rows)[:, None] * (steps + 1) + values).ravel()
+    histogram = np.bincount(codes, minlength=rows * (steps + 1)).reshape(rows, steps + 1)
+    return histogram[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:].astype(float)
+
+
+def _layout(
+    batch: Batch, prior_mu: Prior, prior_rho: Prior
+) -> tuple[tuple[float, float, float, float], tuple[int, int]]:
+    """A rectangle and nodes that suit some of the data sets, spread over the batch."""
+    order = np.argsort(batch.total.sum(axis=1), kind="stable")
+    probes = batch.take(order[np.unique(np.linspace(0, order.size - 1, PROBES).astype(int))])
+    box, size = (-EXTENT, EXTENT, -EXTENT, EXTENT), 2 * LEAST_NODES
+    for _ in range(30):
+        grid = _Grid(probes, box, (size, size), prior_mu, prior_rho)
+        weight = grid.weights(probes.features)
+        inside = (weight > weight.max(axis=(1, 2), keepdims=True) * np.exp(-NATS)).any(axis=0)
+        new = (*_extent(grid.x, inside.any(axis=1)), *_extent(grid.y, inside.any(axis=0)))
+        if (new[1] - new[0]) > 0.6 * (box[1] - box[0]) and (new[3] - new[2]) > 0.6 * (box[3] - box[2]):
+            break
+        box = new
+    steps = grid.coarseness(weight) * [(new[1] - new[0]) / (box[1] - box[0]), (new[3] - new[2]) / (box[3] - box[2])]
+    sizes = np.clip(np.ceil(1.4 * size * steps / COARSENESS), LEAST_NODES, MOST_NODES).astype(int)
+    return new, (int(sizes[0]), int(sizes[1]))
+
+
+def _extent(nodes: np.ndarray, inside: np.ndarray) -> tuple[float, float]:
+    index = np.flatnonzero(inside)
+    step = nodes[1] - nodes[0]
+    return float(max(nodes[index[0]] - step, -EXTENT)), float(min(nodes[index[-1]] + step, EXTENT))
+
+
+def _edge_mass(weight: np.ndarray) -> np.ndarray:
+    """Largest mass on each edge of the grid: left, right, bottom, top."""
+    sides = (weight[:, 0], weight[:, -1], weight[:, :, 0], weight[:, :, -1])
+    return np.array([side.sum(axis=1).max() for side in sides])
+
+
+def _adapted(
+    box: tuple[float, float, float, float], nodes: tuple[int, int], edges: np.ndarray, steps: np.ndarray
+) -> tuple[tuple[float, float, float, float], tuple[int, int]]:
+    """Rectangle and nodes after a look at every data set: wider where mass touches an edge, finer where too coarse."""
+    low_x, high_x, low_y, high_y = box
+    margins = 0.3 * np.array([high_x - low_x, high_x - low_x, high_y - low_y, high_y - low_y]) * (edges > EDGE)
+    wider = (
+        float(max(-EXTENT, low_x - margins[0])),
+        float(min(EXTENT, high_x + margins[1])),
+        float(max(-EXTENT, low_y - margins[2])),
+        float(min(EXTENT, high_y + margins[3])),
+    )
+    growth = [(wider[1] - wider[0]) / (high_x - low_x), (wider[3] - wider[2]) / (high_y - low_y)]
+    first, second = (
+        int(min(MOST_NODES, np.ceil(size * grow * max(1.0, 1.1 * step / COARSENESS if step > COARSEST else 1.0))))
+        for size, grow, step in zip(nodes, growth, steps, strict=True)
+    )
+    return wider, (first, second)
+
+
+def _crossing(cumulative: np.ndarray, nodes: np.ndarray, target: float) -> np.ndarray:
+    """Where each row of cumulative probabilities crosses the target: a cubic through four nodes on the logit scale."""
+    index = np.clip((cumulative < target).sum(axis=1), 2, nodes.size - 2)
+    around = np.clip(np.take_along_axis(cumulative, index[:, None] + np.arange(-2, 2), axis=1), 1e-14, 1 - 1e-14)
+    height = np.log(around / (1 - around)) - np.log(target / (1 - target))
+    result = np.zeros(index.size)
+    for node in range(4):
+        others = [other for other in range(4) if other != node]
+        gaps = height[:, [node]] - height[:, others]
+        share = np.prod(-height[:, others] / np.where(np.abs(gaps) < 1e-9, 1e-9, gaps), axis=1)
+        result += share * nodes[index - 2 + node]
+    return np.clip(result, nodes[index - 1], nodes[index])
+
+
+def _beta_interval(mean: np.ndarray, sd: np.ndarray, prob: float) -> tuple[np.ndarray, np.ndarray]:
+    from scipy.special import betaincinv
+
+    certain = (sd <= 0) | (mean <= 0) | (mean >= 1)
+    safe_mean = np.where(certain, 0.5, mean)
+    precision = np.where(certain, 1.0, safe_mean * (1 - safe_mean) / np.maximum(sd, 1e-12) ** 2 - 1)
+    precision = np.maximum(precision, 1e-6)
+    ends = [
+        np.where(certain, mean, betaincinv(safe_mean * precision, (1 - safe_mean) * precision, target))
+        for target in ((1 - prob) / 2, (1 + prob) / 2)
+    ]
+    return ends[0], ends[1]
