@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["compilation_cache", "double_precision", "import_pymc", "in_notebook"]
+__all__ = ["compilation_cache", "double_precision", "global_double_precision", "import_pymc"]
 
 
 def import_pymc() -> Any:
@@ -21,15 +21,29 @@ def import_pymc() -> Any:
     """
     import jax
 
-    before = jax.config.jax_enable_x64
+    before = _x64(jax)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
+            warnings.filterwarnings("ignore", "PyTensor could not link to a BLAS", UserWarning)
             import pymc
             import pymc.sampling.jax  # noqa: F401
     finally:
         jax.config.update("jax_enable_x64", before)
     return pymc
+
+
+@contextmanager
+def global_double_precision() -> Iterator[None]:
+    """JAX's global precision set to float64 inside the block, for samplers that look at nothing else."""
+    import jax
+
+    before = _x64(jax)
+    jax.config.update("jax_enable_x64", True)
+    try:
+        yield
+    finally:
+        jax.config.update("jax_enable_x64", before)
 
 
 @contextmanager
@@ -47,7 +61,7 @@ def compilation_cache(folder: Path) -> Iterator[None]:
     import jax
     from jax.experimental.compilation_cache import compilation_cache as cache
 
-    if jax.config.jax_compilation_cache_dir is not None:
+    if getattr(jax.config, "jax_compilation_cache_dir") is not None:  # noqa: B009 (unknown to the type checker)
         yield
         return
     names = ("jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs")
@@ -63,12 +77,5 @@ def compilation_cache(folder: Path) -> Iterator[None]:
         cache.reset_cache()
 
 
-def in_notebook() -> bool:
-    """Whether the code runs in a Jupyter kernel."""
-    import sys
-
-    shell = sys.modules.get("IPython")
-    if shell is None:
-        return False
-    instance = shell.get_ipython()
-    return instance is not None and instance.__class__.__name__ == "ZMQInteractiveShell"
+def _x64(jax: Any) -> bool:
+    return bool(jax.config.jax_enable_x64)

@@ -266,8 +266,8 @@ def _sampler_warnings(table: dict[str, dict[str, float]], divergences: int, draw
     distance = max((row.get(name, 0.0) for row in table.values() for name in ("mean_mcse", "sd_mcse")), default=0.0)
     if distance > MCSE_LIMIT:
         warnings.append(
-            f"the draws lie {distance:.1f} Monte Carlo standard errors from the exact posterior: use "
-            f"engine='quadrature' and report this as a bug"
+            f"the draws lie {distance:.1f} Monte Carlo standard errors from the exact posterior, so they have missed a "
+            f"part of it (a rare tail, most often): use engine='quadrature'"
         )
     return warnings
 

@@ -249,7 +249,7 @@ class Counts(Records):
         systems, ids = len(matrix.systems), len(matrix.prompts)
         columns = {
             "system": np.repeat(matrix.systems, ids),
-            "benchmark": np.full(systems * ids, benchmark, dtype=object),
+            "benchmark": text_column(benchmark, "benchmark", systems * ids),
             "prompt": np.tile(matrix.prompts, systems),
             "generations": known.sum(axis=2, dtype=np.int64).reshape(-1),
             "correct": np.nansum(matrix.correct, axis=2).astype(np.int64).reshape(-1),

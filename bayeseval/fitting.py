@@ -96,7 +96,7 @@ def fit(
     >>> counts = be.Counts.from_arrays(correct=[3, 0, 4, 2], generations=[4, 4, 4, 4])
     >>> post = be.fit(counts, engine="quadrature", seed=1, progress=False)
     >>> round(post.mean().value, 4)
-    0.5467
+    0.5326
     """
     counts = as_counts(counts)
     require_choice("engine", engine, ENGINES)
@@ -192,7 +192,7 @@ def _provenance(
         "data": counts.fingerprint,
         "model": model.name,
         "model_digest": model.digest,
-        "prior": dict(prior),
+        "prior": {name: list(values) for name, values in prior.items()},
         "engine": engine,
         "sampler": settings.sampler if engine == "nuts" else "quadrature",
         "seed": int(seed),

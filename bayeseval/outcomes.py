@@ -29,7 +29,7 @@ from bayeseval.readers.records import (
     spread,
     text_column,
 )
-from bayeseval.readers.spellings import OUTCOMES
+from bayeseval.readers.spellings import OUTCOMES, PARTIAL_CREDIT, squashed
 from bayeseval.readers.values import checked_threshold, scores
 
 if TYPE_CHECKING:
@@ -187,6 +187,12 @@ class Outcomes(Records):
             return f"{table.origin.row(index)}, prompt {columns['prompt'][index]!r}"
 
         score = choice.columns["correct"][0]
+        graded = [name for name in choice.rivals.get("correct", ()) if squashed(name) in PARTIAL_CREDIT]
+        if cut is not None and graded and squashed(score) not in PARTIAL_CREDIT:
+            raise DataError(
+                f"a threshold was given, and {table.origin.label} has both {score!r} and {graded[0]!r}: say which it "
+                f"is for with correct={score!r} or correct={graded[0]!r}"
+            )
         columns["correct"], columns["score"] = scores(rows[score], f"score (column {score!r})", named, cut)
         account = [*table.notes, f"{table.origin.label}: {number(len(rows), 'row')}; {choice.said}"]
         if choice.columns["generation"]:
@@ -246,7 +252,7 @@ class Outcomes(Records):
         systems, ids, generations = matrix.correct.shape
         return cls._assemble(
             system=np.repeat(matrix.systems, ids * generations),
-            benchmark=np.full(matrix.correct.size, benchmark, dtype=object),
+            benchmark=text_column(benchmark, "benchmark", matrix.correct.size),
             prompt=np.tile(np.repeat(matrix.prompts, generations), systems),
             generation=np.tile(np.arange(generations), systems * ids),
             correct=matrix.correct.reshape(-1),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import struct
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -168,7 +169,7 @@ def _load(folder: Path, key: ProgramKey) -> Program | None:
             jax.export.deserialize(bytearray((folder / f"{name}.stablehlo").read_bytes()))
             for name in ("start", "advance")
         )
-    except (OSError, ValueError):
+    except (OSError, ValueError, struct.error, RuntimeError):
         return None  # not there, or half-written by another program: it is made anew
     return _compiled(start, advance, facts, key)
 

@@ -1,7 +1,7 @@
 """NUTS: from counts and a model file to draws.
 
-The default sampler is NumPyro's NUTS in a program that is compiled once (`bayeseval.programs`). ``sampler="nutpie"``,
-``"blackjax"`` or ``"pymc"`` hands the same PyMC model to ``pm.sample``.
+The default sampler is NumPyro's NUTS in a program that is compiled once (`bayeseval.programs`). ``sampler="nutpie"``
+or ``"pymc"`` hands the same PyMC model to ``pm.sample``, ``"blackjax"`` its log density to BlackJAX.
 """
 
 from __future__ import annotations
@@ -16,7 +16,16 @@ from bayeseval import _compat
 from bayeseval.catalogue import ModelFile
 from bayeseval.errors import MissingDependencyError, require_choice, require_positive_integer, require_probability
 from bayeseval.model_data import ModelData
-from bayeseval.programs import CHUNK, STATISTICS, ProgramKey, get_program, is_compiled, require_finite
+from bayeseval.programs import (
+    CHUNK,
+    DENSE_LIMIT,
+    STATISTICS,
+    ProgramKey,
+    density_of,
+    get_program,
+    is_compiled,
+    require_finite,
+)
 from bayeseval.progress import Progress
 
 __all__ = ["SAMPLERS", "Draws", "NutsSettings", "sample"]
@@ -108,7 +117,8 @@ def sample(
     with Progress("sampling", total=len(data) if len(data) > 1 else 0, enabled=progress) as bar:
         if settings.sampler != "numpyro":
             for index, one in enumerate(data):
-                yield index, _sample_with_pymc(model, prior, one, _run_seed(seed, index), settings, progress)
+                other = _sample_with_blackjax if settings.sampler == "blackjax" else _sample_with_pymc
+                yield index, other(model, prior, one, _run_seed(seed, index), settings, progress)
                 bar.advance()
             return
         yield from _sample_with_programs(model, prior, data, seed, settings, bar)
@@ -194,16 +204,10 @@ def _sample_with_pymc(
     settings: NutsSettings,
     progress: bool,
 ) -> Draws:
-    _compat.import_pymc()
-    import jax
-    import pymc as pm
-
-    before = jax.config.jax_enable_x64
+    pm = _compat.import_pymc()
     try:
-        with warnings.catch_warnings(), model.build(data, prior):
+        with warnings.catch_warnings(), _compat.global_double_precision(), model.build(data, prior):
             warnings.simplefilter("ignore")
-            if settings.sampler == "blackjax":
-                jax.config.update("jax_enable_x64", True)
             trace = pm.sample(
                 draws=settings.draws,
                 tune=settings.tune,
@@ -220,12 +224,63 @@ def _sample_with_pymc(
             f"sampler={settings.sampler!r} needs a package that is not installed ({error}); "
             f"install it with: pip install 'bayeseval[samplers]'"
         ) from None
-    finally:
-        jax.config.update("jax_enable_x64", before)
     parameters = {str(name): np.asarray(trace["posterior"][name]) for name in trace["posterior"].data_vars}
     known = trace["sample_stats"].data_vars
     statistics = {name: np.asarray(known[name]) for name in STATISTICS if name in known}
     return Draws(parameters, statistics)
+
+
+def _sample_with_blackjax(
+    model: ModelFile,
+    prior: Mapping[str, tuple[float, ...]],
+    data: ModelData,
+    seed: int,
+    settings: NutsSettings,
+    progress: bool,
+) -> Draws:
+    # Not through pm.sample: what PyMC 5.28 and 6.4 pass on, BlackJAX from 1.6 on refuses; older ones need an older JAX.
+    _compat.import_pymc()
+    try:
+        import blackjax
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"sampler='blackjax' needs a package that is not installed ({error}); install it with: "
+            f"pip install 'bayeseval[samplers]'"
+        ) from None
+    import jax
+
+    with _compat.double_precision():
+        density, constrain, facts = density_of(model, prior, data)
+        arrays = [data.arrays[name] for name in facts["inputs"]]
+        initial = np.asarray(facts["initial"])
+        rng = np.random.default_rng(seed)
+
+        def logdensity(position: object) -> object:
+            return density(position, arrays)
+
+        def chain(key: object, position: object) -> object:
+            adaptation = blackjax.window_adaptation(
+                blackjax.nuts,
+                logdensity,
+                is_mass_matrix_diagonal=initial.size > DENSE_LIMIT,
+                target_acceptance_rate=settings.target_accept,
+            )
+            warm, cold = jax.random.split(key)
+            (state, parameters), _ = adaptation.run(warm, position, settings.tune)
+            step = blackjax.nuts(logdensity, **parameters).step
+
+            def iterate(state: object, key: object) -> object:
+                state, info = step(key, state)
+                kept = (info.is_divergent, info.num_integration_steps, info.acceptance_rate, info.energy)
+                return state, (constrain(state.position, arrays), (*kept, state.logdensity))
+
+            return jax.lax.scan(iterate, state, jax.random.split(cold, settings.draws))[1]
+
+        positions = initial + rng.uniform(-1, 1, (settings.chains, initial.size))
+        keys = jax.random.split(jax.random.PRNGKey(rng.integers(2**31)), settings.chains)
+        values, statistics = jax.jit(jax.vmap(chain))(keys, positions)
+    parameters = {name: np.asarray(value) for name, value in zip(facts["names"], values, strict=True)}
+    return Draws(parameters, dict(zip(STATISTICS, map(np.asarray, statistics), strict=True)))
 
 
 def _run_seed(seed: int, index: int) -> int:

@@ -194,6 +194,13 @@ def test_partial_credit_beside_correct_is_not_taken() -> None:
     assert Outcomes.from_frame(rows, quiet=True) == outcomes()
 
 
+def test_a_threshold_beside_two_columns_of_scores_must_be_told_which() -> None:
+    rows = frame(score=[0.5] * 6)
+    with pytest.raises(DataError, match="both 'is_correct' and 'score'"):
+        Outcomes.from_frame(rows, threshold=0.5, quiet=True)
+    assert Outcomes.from_frame(rows, correct="score", threshold=0.5, quiet=True).correct.tolist() == [1] * 6
+
+
 def test_two_names_of_systems_must_be_one_to_one() -> None:
     with pytest.raises(DataError, match="both 'system' and 'model_name'"):
         Outcomes.from_frame(frame(system=list("xyzxyz")), quiet=True)

@@ -543,6 +543,8 @@ def test_kind_settles_what_a_table_is() -> None:
     assert isinstance(quietly(rows, kind="outcomes"), Outcomes)
     repeated = pd.DataFrame({"id": ["p", "p"], "num_samples": [2, 2], "correct": [1, 0]})
     assert isinstance(quietly(repeated), Outcomes)
+    assert isinstance(quietly(rows.assign(epoch=1)), Outcomes)
+    assert isinstance(quietly(rows.assign(epoch=1, n=4, correct=[3, 0])), Counts)
 
 
 def test_a_threshold_for_counts_is_said_to_be_idle(tmp_path: Path) -> None:

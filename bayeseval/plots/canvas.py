@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,20 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["LOOKS", "STYLE", "canvas", "colour", "interval_words", "legend_below", "palette", "plain", "style"]
+__all__ = [
+    "LOOKS",
+    "STYLE",
+    "canvas",
+    "colour",
+    "finite",
+    "interval_words",
+    "legend_below",
+    "offscreen",
+    "palette",
+    "plain",
+    "span",
+    "style",
+]
 
 STYLE = Path(__file__).resolve().parents[1] / "bayeseval.mplstyle"
 
@@ -23,6 +37,19 @@ LOOKS = {
     ("benchmark", "model"): (3, "s", "these prompts (benchmark)"),
 }
 """Number in the palette, marker and words of each estimand and method, the same in every figure."""
+
+
+_offscreen: ContextVar[bool] = ContextVar("offscreen", default=False)
+
+
+@contextmanager
+def offscreen() -> Iterator[None]:
+    """Make figures without pyplot for a while: for files, whatever window system the session uses."""
+    token = _offscreen.set(True)
+    try:
+        yield
+    finally:
+        _offscreen.reset(token)
 
 
 @contextmanager
@@ -38,7 +65,11 @@ def style() -> Iterator[None]:
 def canvas(ax: Axes | None, width: float = 6.4, height: float = 4.0) -> Iterator[Axes]:
     """Yield ``ax``, or the Axes of a new figure of this size in inches, while the style holds."""
     with style():
-        if ax is None:
+        if ax is None and _offscreen.get():
+            from matplotlib.figure import Figure
+
+            ax = Figure(figsize=(width, height), layout="constrained").subplots()
+        elif ax is None:
             from matplotlib import pyplot
 
             ax = pyplot.subplots(figsize=(width, height), layout="constrained")[1]

@@ -13,7 +13,7 @@ from bayeseval.errors import DataError, OptionError, ReadError
 from bayeseval.readers.cells import id_texts
 from bayeseval.readers.codes import IntArray, combine, factorize
 from bayeseval.readers.frames import Table
-from bayeseval.readers.spellings import COUNTS, KEYS, OUTCOMES, ROW_IDS, matching, squashed
+from bayeseval.readers.spellings import COUNTS, KEYS, OUTCOMES, PARTIAL_CREDIT, ROW_IDS, matching, squashed
 from bayeseval.readers.values import scores, whole_numbers
 
 __all__ = [
@@ -31,7 +31,6 @@ ColumnChoice: TypeAlias = str | Sequence[str] | Literal[False] | None
 """A column argument: a name, several names to be joined, False for "there is none", None to guess."""
 
 _ONLY_COUNTS = frozenset(COUNTS["correct"]) - {"correct", "passed"}
-_PARTIAL_CREDIT = frozenset({"score", "reward"})
 _OTHER_FORMATS = {
     "lm-evaluation-harness samples": {"doc_id", "resps"},
     "Every Eval Ever samples": {"sample_id", "evaluation", "evaluation_id"},
@@ -84,9 +83,8 @@ def kind_of(table: Table, given: Mapping[str, ColumnChoice]) -> Literal["counts"
     if totals and any(squashed(name) in map(squashed, _ONLY_COUNTS) for name in counted):
         return "counts"
     if totals and (counted or named):
-        if matching(plain, OUTCOMES["generation"]):
-            return "outcomes"
-        return "counts" if _looks_counted(table, totals[0], (named or counted)[0]) else "outcomes"
+        numbered = bool(matching(plain, OUTCOMES["generation"]))
+        return "counts" if _looks_counted(table, totals[0], (named or counted)[0], numbered) else "outcomes"
     return "outcomes" if named or matching(plain, OUTCOMES["correct"]) else None
 
 
@@ -201,7 +199,7 @@ def refuse_other_formats(table: Table, given: Mapping[str, ColumnChoice]) -> Non
             )
 
 
-def _looks_counted(table: Table, total: str, correct: str) -> bool:
+def _looks_counted(table: Table, total: str, correct: str, numbered: bool) -> bool:
     """Whether a column such as "correct" beside one such as "n" holds counts rather than the outcome of one row."""
     rows = table.collect([total, correct, *(n for s in KEYS.values() for n in matching(table.columns, s)[:1])])
     try:
@@ -212,9 +210,9 @@ def _looks_counted(table: Table, total: str, correct: str) -> bool:
     if not len(right) or right.max() > 1:
         return True
     names = [name for name in rows.columns if name not in (total, correct)]
-    if not names:
-        return True
-    keys = [factorize(id_texts(rows[name], "id", str, missing=True))[0] for name in names]
+    if numbered or not names:
+        return not numbered
+    keys = [factorize(id_texts(rows[name], "id", table.origin.row, missing=True))[0] for name in names]
     return len(np.unique(combine(*keys))) == len(right)
 
 
@@ -240,16 +238,16 @@ def _settled(table: Table, role: str, found: list[str], *, counts: bool) -> list
     """Order several candidates for a role, or refuse where a wrong choice would go unseen."""
     if role == "prompt" and not counts and squashed(found[0]) in ROW_IDS:
         rows = table.collect(found)
-        size = [len(factorize(id_texts(rows[name], "id", str, missing=True))[1]) for name in found]
+        size = [len(factorize(id_texts(rows[name], "prompt id", table.origin.row, missing=True))[1]) for name in found]
         repeated = [name for name, distinct in zip(found, size, strict=True) if distinct < len(rows)]
         if size[0] == len(rows) and repeated:
             return [repeated[0], *(name for name in found if name != repeated[0])]
     if role == "system":
         rows = table.collect(found)
-        coded = [factorize(id_texts(rows[name], "system", str, missing=True))[0] for name in found]
+        coded = [factorize(id_texts(rows[name], "system id", table.origin.row, missing=True))[0] for name in found]
         _refuse_disagreement(table, role, found, [_first_seen(codes) for codes in coded])
     if role == "correct":
-        whole = [name for name in found if squashed(name) not in _PARTIAL_CREDIT] or found
+        whole = [name for name in found if squashed(name) not in PARTIAL_CREDIT] or found
         if len(whole) > 1:
             rows = table.collect(whole)
             try:

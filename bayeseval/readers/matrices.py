@@ -57,7 +57,7 @@ def score_matrix(
     prompts : sequence (prompt,) or None
         Ids; "0", "1", ... when None.
     system : str or sequence of str (system,) or None
-        One name, or one for each entry of the first of three axes; "0", "1", ... there when one name or None is given.
+        One name, or one for each entry of the first of three axes; "0", "1", ... there by default.
     threshold : float or None
         Scores of at least this much count as correct.
     label : str
@@ -131,9 +131,15 @@ def _system_names(system: str | Sequence[str] | None, size: int, *, is_cube: boo
                 raise DataError(f"{label} has two axes and so one system, but {len(system)} were named")
             system = system[0]
         return id_texts([system or "system"], "system name", Origin("the names given").row)
-    if system is None or isinstance(system, str):
+    if isinstance(system, str) and system != "system" and size > 1:
+        raise DataError(
+            f"{label} has {size} systems on its first axis: give a list of {size} names, not {system!r} alone"
+        )
+    if system is None or (isinstance(system, str) and size > 1):
         return np.array([str(i) for i in range(size)], dtype=object)
-    names = id_texts(list(system), "system name", Origin("the names given").row)
+    names = id_texts(
+        [system] if isinstance(system, str) else list(system), "system name", Origin("the names given").row
+    )
     if len(names) != size:
         raise DataError(f"{label} has {size} systems on its first axis, but {len(names)} names were given")
     return _refuse_twins(names, "system", label)
