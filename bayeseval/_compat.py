@@ -5,6 +5,7 @@ Supported: Python 3.11 with PyMC 5.28, ArviZ 0.23, JAX 0.10; Python 3.12 and lat
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -61,7 +62,12 @@ def compilation_cache(folder: Path) -> Iterator[None]:
     import jax
     from jax.experimental.compilation_cache import compilation_cache as cache
 
-    if getattr(jax.config, "jax_compilation_cache_dir") is not None:  # noqa: B009 (unknown to the type checker)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        usable = os.access(folder, os.W_OK)
+    except OSError:
+        usable = False
+    if getattr(jax.config, "jax_compilation_cache_dir") is not None or not usable:  # noqa: B009 (no type is known)
         yield
         return
     names = ("jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs")

@@ -26,6 +26,7 @@ import numpy as np
 
 from bayeseval.estimators import moments
 from bayeseval.model_data import unique_cells
+from bayeseval.prompts import blocks
 from bayeseval.quadrature import exact_posterior
 
 if TYPE_CHECKING:
@@ -341,10 +342,12 @@ def _check_latent(
     cell_correct, cell_generations, _, cell = unique_cells(correct, generations)
     edges = np.linspace(0, 1, bins + 1)
     observed = np.empty((distribution.n_draws, bins))
-    for index in range(distribution.n_draws):
-        one = distribution.take(slice(index, index + 1))
-        p = one.condition(cell_correct, cell_generations).draw(rng, cell)[0]
-        observed[index] = np.histogram(one.cdf(p, rng), edges)[0]
+    for block in blocks(distribution.n_draws, cell.size):
+        part = distribution.take(block)
+        p = part.condition(cell_correct, cell_generations).draw(rng, cell)
+        position = np.clip((part.cdf(p, rng) * bins).astype(int), 0, bins - 1)
+        for index in range(bins):
+            observed[block, index] = (position == index).sum(axis=1)
     share = np.full(bins, 1 / bins)
     replicated = rng.multinomial(correct.size, share, size=distribution.n_draws)
     expected = np.full((1, bins), correct.size / bins)

@@ -22,12 +22,13 @@ import numpy as np
 
 from bayeseval.errors import DataError, OptionError, require_choice, require_positive_integer, require_probability
 from bayeseval.model_data import unique_cells
+from bayeseval.batches import Batch, batch_of_counts, batch_of_known
 from bayeseval.defaults import options
 from bayeseval.posterior import Posterior
 from bayeseval.progress import Progress
 from bayeseval.prompts import PromptDistribution
 from bayeseval.quadrature import Prior
-from bayeseval.refits import Batch, batch_of_counts, batch_of_known, refit
+from bayeseval.refits import refit
 from bayeseval.scores import ESTIMANDS, require_estimand
 
 if TYPE_CHECKING:
@@ -323,7 +324,7 @@ def _prompt_draws(
 def _ladder(
     posterior: Posterior, simulator: _Simulator, generations: Sequence[int] | None, rule: int | None
 ) -> list[int]:
-    least = max(1, int(simulator.start.min(initial=0)))
+    least = max(1, int(simulator.start.min()))
     if generations is not None:
         ladder = sorted({require_positive_integer("generations", k) for k in generations})
         if not ladder:

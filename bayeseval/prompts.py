@@ -100,17 +100,16 @@ class PromptDistribution:
         return PromptPosterior(weights, np.maximum(a, 1e-300), np.maximum(b, 1e-300), self.atom)
 
     def cdf(self, p: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Distribution function of a single draw at p (prompt,); at a point mass, a uniform point of its jump."""
+        """Distribution function of each draw at its own p (draw, prompt); at a point mass, a random point of the jump."""
         from scipy.special import betainc
 
-        if self.n_draws != 1:
-            raise ValueError("cdf takes a distribution of one draw; use take()")
-        precision = (1 - self.rho[0]) / np.maximum(self.rho[0], 1e-300)
-        a, b = (np.maximum(share * precision, 1e-300) for share in (self.mu[0], 1 - self.mu[0]))
-        total = betainc(a, b, np.asarray(p)[:, None]) @ self.weight[0]
-        for position, weight in zip(self.atom, self.atoms[0], strict=True):
-            jump = np.where(p == position, rng.random(np.shape(p)), p > position)
-            total = total + weight * jump
+        precision = (1 - self.rho) / np.maximum(self.rho, 1e-300)
+        a, b = (np.maximum(share * precision, 1e-300) for share in (self.mu, 1 - self.mu))
+        total = np.zeros(p.shape)
+        for h in range(self.mu.shape[1]):
+            total += self.weight[:, [h]] * betainc(a[:, [h]], b[:, [h]], p)
+        for index, position in enumerate(self.atom):
+            total += self.atoms[:, [index]] * np.where(p == position, rng.random(p.shape), p > position)
         return total
 
     def take(self, draws: slice | np.ndarray) -> PromptDistribution:

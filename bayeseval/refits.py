@@ -7,14 +7,14 @@ product. The grid is made for the batch: wide enough for the widest posterior in
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from bayeseval.batches import STEPS, Batch
 from bayeseval.quadrature import EXTENT, Prior, cardinal_cdf, log_sigmoid
 
-__all__ = ["Batch", "Refits", "batch_of_counts", "batch_of_known", "refit"]
+__all__ = ["Refits", "refit"]
 
 NATS = 16.0
 COARSENESS = 1.1
@@ -23,54 +23,9 @@ COARSEST = 1.4
 """Step above which the batch is fitted again on a finer grid; the error is then up to 1e-4."""
 LEAST_NODES, MOST_NODES = 24, 192
 PROBES = 8
-STEPS = 1024
-"""Survival counts that enter one matrix product."""
 FUTURES = 256
 FINE = 8
 EDGE = 1e-5
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Sufficient statistics of many data sets that share their prompts and numbers of generations.
-
-    Attributes
-    ----------
-    features : float array (future, feature)
-        What the log likelihood is linear in.
-    coefficients : callable
-        ``coefficients(mu, not_mu, rho, not_rho, slice)`` -> float array (feature, node) for a slice of the features.
-    constant : callable
-        ``constant(mu, not_mu, rho, not_rho)`` -> float array (node,), the part that all data sets share.
-    size : int
-        Number of prompts n.
-    generations, prompts : int arrays (size class,)
-        Distinct numbers of generations and how many prompts have each; -1 stands for infinitely many.
-    total, square : float arrays (future, size class)
-        Sums of the correct counts and of their squares (of p and p squared, for infinitely many generations).
-    """
-
-    features: np.ndarray
-    coefficients: Callable[..., np.ndarray]
-    constant: Callable[..., np.ndarray]
-    size: int
-    generations: np.ndarray
-    prompts: np.ndarray
-    total: np.ndarray
-    square: np.ndarray
-
-    def take(self, rows: slice | np.ndarray) -> Batch:
-        """The same for some of the data sets."""
-        return Batch(
-            self.features[rows],
-            self.coefficients,
-            self.constant,
-            self.size,
-            self.generations,
-            self.prompts,
-            self.total[rows],
-            self.square[rows],
-        )
 
 
 @dataclass(frozen=True)
@@ -110,89 +65,6 @@ class Refits:
         return _beta_interval(self.robust_mean, self.robust_sd, prob)
 
 
-def batch_of_counts(correct: np.ndarray, generations: np.ndarray) -> Batch:
-    """Reduce simulated counts to what the refits need.
-
-    Parameters
-    ----------
-    correct : int array (future, prompt)
-    generations : int array (prompt,)
-
-    Returns
-    -------
-    Batch
-    """
-    generations = np.asarray(generations)
-    steps = int(generations.max(initial=1))
-    survival_total = _survival(generations[None, :], steps)[0]
-    features = np.concatenate([_survival(correct, steps), _survival(generations - correct, steps)], axis=1)
-    levels, position, prompts = np.unique(generations, return_inverse=True, return_counts=True)
-    members = np.equal.outer(position, np.arange(levels.size)).astype(float)
-    numbers = correct.astype(float)
-
-    def coefficients(mu, not_mu, rho, not_rho, part):  # type: ignore[no-untyped-def]
-        index = np.arange(2 * steps)[part]
-        probability = np.where(index[:, None] < steps, mu, not_mu)
-        return np.log(np.maximum(probability * not_rho + (index % steps)[:, None] * rho, 1e-300))
-
-    def constant(mu, not_mu, rho, not_rho):  # type: ignore[no-untyped-def]
-        result = np.zeros(rho.shape)
-        for start in range(0, steps, STEPS):
-            j = np.arange(start, min(start + STEPS, steps))
-            result -= survival_total[j] @ np.log(not_rho + j[:, None] * rho)
-        return result
-
-    return Batch(
-        features,
-        coefficients,
-        constant,
-        generations.size,
-        levels,
-        prompts,
-        numbers @ members,
-        (numbers * numbers) @ members,
-    )
-
-
-def batch_of_known(p: np.ndarray) -> Batch:
-    """The limit of infinitely many generations, where every P(correct) is known.
-
-    Parameters
-    ----------
-    p : float array (future, prompt)
-
-    Returns
-    -------
-    Batch
-    """
-    from scipy.special import betaln
-
-    size = p.shape[1]
-    log_p = np.log(np.maximum(p, 1e-300)).sum(axis=1)
-    log_q = np.log(np.maximum(1 - p, 1e-16)).sum(axis=1)
-
-    def shapes(mu, not_mu, rho, not_rho):  # type: ignore[no-untyped-def]
-        precision = not_rho / rho
-        return mu * precision, not_mu * precision
-
-    def coefficients(mu, not_mu, rho, not_rho, part):  # type: ignore[no-untyped-def]
-        return np.stack(shapes(mu, not_mu, rho, not_rho))[part]
-
-    def constant(mu, not_mu, rho, not_rho):  # type: ignore[no-untyped-def]
-        return -size * betaln(*shapes(mu, not_mu, rho, not_rho))
-
-    return Batch(
-        np.stack([log_p, log_q], axis=1),
-        coefficients,
-        constant,
-        size,
-        np.array([-1]),
-        np.array([size]),
-        p.sum(axis=1, keepdims=True),
-        (p * p).sum(axis=1, keepdims=True),
-    )
-
-
 def refit(batch: Batch, prior_mu: Prior, prior_rho: Prior, prob: float) -> Refits:
     """Posterior of every data set of a batch, by quadrature on one grid.
 
@@ -211,7 +83,8 @@ def refit(batch: Batch, prior_mu: Prior, prior_rho: Prior, prob: float) -> Refit
     Examples
     --------
     >>> import numpy as np
-    >>> from bayeseval.refits import batch_of_counts, refit
+    >>> from bayeseval.batches import batch_of_counts
+    >>> from bayeseval.refits import refit
     >>> batch = batch_of_counts(np.array([[1, 0, 1, 1], [0, 0, 0, 1]]), np.ones(4, dtype=int))
     >>> refit(batch, (1, 1), (1, 1), 0.95).mu_mean.round(4)  # Beta(4, 2) and Beta(2, 4)
     array([0.6667, 0.3333])
@@ -330,14 +203,6 @@ def _benchmark_moments(grid: _Grid, weight: np.ndarray, batch: Batch) -> tuple[n
     square_of_mean = np.einsum("i,j,sij->s", n, n, cross_aa) + 2 * np.einsum("i,sj,sij->s", n, total, cross_a)
     square_of_mean += np.einsum("si,sj,sij->s", total, total, cross)
     return mean / batch.size, (variance + square_of_mean) / batch.size**2, second / batch.size
-
-
-def _survival(values: np.ndarray, steps: int) -> np.ndarray:
-    """Number of entries of each row above j = 0 .. steps - 1."""
-    rows = values.shape[0]
-    codes = (np.arange(rows)[:, None] * (steps + 1) + values).ravel()
-    histogram = np.bincount(codes, minlength=rows * (steps + 1)).reshape(rows, steps + 1)
-    return histogram[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:].astype(float)
 
 
 def _layout(

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
+
+# One cache of compiled programs for all workers and repeated runs, apart from the user's own.
+os.environ.setdefault("BAYESEVAL_CACHE", str(Path(tempfile.gettempdir()) / f"bayeseval-tests-{sys.version_info.minor}"))
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

@@ -26,7 +26,7 @@ FLOORS = [
     | {"outcomes", "progress", "readers"},
     {"clt", "datasets", "designs", "estimators", "hypergeometric", "metric_table", "metrics", "prompt_draws", "prompts"}
     | {"thresholds", "unbiased", "variance"},
-    {"catalogue", "programs", "quadrature", "refits", "sampling"},
+    {"batches", "catalogue", "programs", "quadrature", "refits", "sampling"},
     {"check", "conformance", "fitting", "intervals", "posterior", "posteriors", "priors", "scores", "storage"},
     {"consistency", "contrasts", "coupling", "planning"},
     {"plots"},

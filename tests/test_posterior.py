@@ -198,7 +198,7 @@ def test_saved_posteriors_come_back_the_same(tmp_path):
         CORRECT, GENERATIONS, prompt=["007", "é", "<b>", "x", "y", "z"], group=list("aabbcc"), system="s", benchmark="b"
     )
     for engine in ("quadrature", "nuts"):
-        post = be.fit(counts, engine=engine, seed=3, draws=200, tune=200, progress=False)
+        post = be.fit(counts, engine=engine, seed=3, draws=200, progress=False)
         back = be.load(post.save(tmp_path / f"{engine}.nc"))
         assert back.counts == post.counts
         assert back.provenance == post.provenance
@@ -231,7 +231,7 @@ def test_saving_to_an_unwritable_place_is_one_sentence(tmp_path):
 def test_arviz_reads_the_data_tree():
     from arviz_stats import summary
 
-    post = be.fit(be.Counts.from_arrays(CORRECT, GENERATIONS), seed=3, draws=200, tune=200, progress=False)
+    post = be.fit(be.Counts.from_arrays(CORRECT, GENERATIONS), seed=3, draws=200, progress=False)
     assert {"posterior", "sample_stats", "observed_data", "constant_data", "log_likelihood"} <= set(post.data.children)
     assert set(summary(post.data).index) == {"mu", "rho", "sigma"}
     likelihood = np.asarray(post.data["log_likelihood"]["correct"])

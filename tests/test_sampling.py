@@ -106,10 +106,10 @@ def test_an_unwritable_cache_is_no_reason_to_fail(tmp_path, monkeypatch):
 def test_the_global_precision_of_jax_is_left_as_it_was():
     import jax
 
-    for precision in (False, True):
+    for precision in (True, False):
         jax.config.update("jax_enable_x64", precision)
         try:
-            post = be.fit(be.Counts.from_arrays(*CASES["ragged"]), seed=1, draws=300, tune=300, progress=False)
+            post = be.fit(be.Counts.from_arrays(*CASES["ragged"]), seed=1, draws=100, progress=False)
             assert jax.config.jax_enable_x64 is precision
             assert post.parameters["mu"].dtype == np.float64
         finally:
@@ -118,9 +118,9 @@ def test_the_global_precision_of_jax_is_left_as_it_was():
 
 
 def test_draws_need_not_be_a_multiple_of_a_chunk():
-    post = be.fit(be.Counts.from_arrays(*CASES["ordinary"]), seed=1, draws=123, tune=377, chains=3, progress=False)
-    assert post.parameters["mu"].shape == (3, 123)
-    assert post.statistics["diverging"].shape == (3, 123)
+    post = be.fit(be.Counts.from_arrays(*CASES["ordinary"]), seed=1, draws=123, tune=250, chains=1, progress=False)
+    assert post.parameters["mu"].shape == (1, 123)
+    assert post.statistics["diverging"].shape == (1, 123)
 
 
 @pytest.mark.parametrize("sampler", ["pymc", "nutpie", "blackjax"])
@@ -148,7 +148,7 @@ def test_an_interrupt_keeps_whole_runs_only(monkeypatch):
 
     monkeypatch.setattr(sampling, "_collect", interrupted)
     with pytest.warns(UserWarning, match="2 of 3 runs are fitted"):
-        posts = be.fit(counts, seed=1, draws=250, tune=250, progress=False)
+        posts = be.fit(counts, seed=1, draws=250, progress=False)
     assert [post.system for post in posts] == ["a", "b"]
 
 
@@ -158,7 +158,7 @@ def test_an_interrupt_before_the_first_run_is_passed_on(monkeypatch):
 
     monkeypatch.setattr(sampling, "_collect", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        be.fit(be.Counts.from_arrays(*CASES["ordinary"]), seed=1, draws=250, tune=250, progress=False)
+        be.fit(be.Counts.from_arrays(*CASES["ordinary"]), seed=1, draws=250, progress=False)
 
 
 def test_settings_out_of_range_are_refused_in_a_sentence():
@@ -179,6 +179,6 @@ def test_settings_out_of_range_are_refused_in_a_sentence():
 def test_sample_yields_every_run_once():
     model = load_model()
     data = [ModelData(np.array([1, 2]), np.array([4, 100])), ModelData(np.array([1]), np.array([4]))]
-    settings = NutsSettings(draws=50, tune=200, chains=1)
+    settings = NutsSettings(draws=50, tune=250, chains=1)
     indices = [index for index, _ in sampling.sample(model, model.prior(), data, 0, settings, progress=False)]
     assert sorted(indices) == [0, 1]

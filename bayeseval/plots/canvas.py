@@ -25,6 +25,7 @@ __all__ = [
     "offscreen",
     "palette",
     "plain",
+    "run_words",
     "span",
     "style",
 ]
@@ -62,17 +63,33 @@ def style() -> Iterator[None]:
 
 
 @contextmanager
-def canvas(ax: Axes | None, width: float = 6.4, height: float = 4.0) -> Iterator[Axes]:
-    """Yield ``ax``, or the Axes of a new figure of this size in inches, while the style holds."""
+def canvas(ax: Axes | None, width: float, height: float, *, titles: int = 1, rows: int = 0) -> Iterator[Axes]:
+    """Yield ``ax``, or the Axes of a new figure, while the style holds.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes or None
+    width, height : float
+        Inches.
+    titles, rows : int
+        Lines of the title and rows of the legend, for a figure whose tick labels are short. With no rows, the margins
+        are found by looking at every text instead, which takes as long as drawing.
+    """
     with style():
-        if ax is None and _offscreen.get():
-            from matplotlib.figure import Figure
+        if ax is None:
+            layout = None if rows else "constrained"
+            if _offscreen.get():
+                from matplotlib.figure import Figure
 
-            ax = Figure(figsize=(width, height), layout="constrained").subplots()
-        elif ax is None:
-            from matplotlib import pyplot
+                figure = Figure(figsize=(width, height), layout=layout)
+            else:
+                from matplotlib import pyplot
 
-            ax = pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+                figure = pyplot.figure(figsize=(width, height), layout=layout)
+            if rows:
+                top, bottom = 0.2 + 0.17 * titles, 0.7 + 0.2 * rows
+                figure.subplots_adjust(0.7 / width, bottom / height, 1 - 0.15 / width, 1 - top / height)
+            ax = figure.subplots()
         yield ax
 
 
@@ -109,6 +126,11 @@ def plain(text: str, longest: int = 48) -> str:
         tail = (longest - 1) // 2
         clean = f"{clean[: longest - 1 - tail]}…{clean[-tail:]}"
     return clean.replace("$", r"\$")
+
+
+def run_words(system: str, benchmark: str, longest: int = 62) -> str:
+    """System and benchmark for a title, made harmless."""
+    return plain(f"{system} on {benchmark}", longest)
 
 
 def interval_words(prob: float, kind: str = "credible interval") -> str:

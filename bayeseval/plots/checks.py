@@ -49,7 +49,7 @@ def plot_check(check: Check, *, ax: Axes | None = None) -> Axes:
     histogram = check.histogram
     place = np.arange(len(histogram.label))
     outside = (histogram.observed < histogram.lower) | (histogram.observed > histogram.upper)
-    with canvas(ax, 6.4, 3.6) as ax:
+    with canvas(ax, 6.4, 3.7, titles=2, rows=2) as ax:
         edges = np.arange(place.size + 1) - 0.5
         band = ax.stairs(histogram.upper, edges, baseline=histogram.lower, fill=True, color=colour(0), alpha=0.28)
         band.set_label("model: 95% predictive band")
@@ -71,7 +71,7 @@ def plot_check(check: Check, *, ax: Axes | None = None) -> Axes:
         ax.set_ylabel("prompts")
         verdict = "does not describe the data" if check.misfit else "no sign of misfit"
         p = "p < 0.003" if histogram.p < 0.003 else f"p = {histogram.p:.2g}"  # of 400 draws
-        ax.set_title(f"{plain(check.run, 60)}\npredictive check: {p}, {verdict}")
+        ax.set_title(f"{plain(check.run, 62)}\npredictive check: {p}, {verdict}")
         legend_below(ax, handles, columns=2)
     return ax
 
@@ -95,7 +95,11 @@ def _label_the_bins(ax: Axes, kind: str, label: tuple[str, ...]) -> None:
         ax.axvline(first - 0.5, color="#8b9199", linewidth=0.8)
     if len(label) <= MOST_LABELS:
         ax.set_xticks(range(len(label)), label)
-    else:
-        ends = [end for first, after in zip(firsts, [*firsts[1:], len(label)], strict=True) for end in (first, after - 1)]
-        ax.set_xticks(ends, [label[end] for end in ends], rotation=90)
-    ax.set_xlabel("correct / generations")
+        ax.set_xlabel("correct / generations")
+        return
+    ends = [*firsts[1:], len(label)]
+    every = -(-len(firsts) // MOST_LABELS)
+    middles = [(first + end - 1) / 2 for first, end in zip(firsts, ends, strict=True)]
+    ax.set_xticks(middles[::every], [f"of {sizes[first]}" for first in firsts[::every]])
+    ax.tick_params(axis="x", length=0)
+    ax.set_xlabel("correct, from 0 to all, of so many generations")

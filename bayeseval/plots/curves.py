@@ -10,7 +10,7 @@ from bayeseval import metrics
 from bayeseval.errors import require_positive_integer
 from bayeseval.metrics import Metric
 from bayeseval.defaults import options
-from bayeseval.plots.canvas import canvas, colour, interval_words, legend_below, plain
+from bayeseval.plots.canvas import canvas, colour, interval_words, legend_below, run_words
 from bayeseval.scores import ESTIMANDS, require_estimand
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def plot_pass_curve(
     last = max(2 * seen, 2) if max_k is None else require_positive_integer("max_k", max_k)
     ks, chosen = curve_metrics(posterior, last)
     scores = posterior.scores(chosen, estimand, prob)
-    with canvas(ax, 6.4, 3.8) as ax:
+    with canvas(ax, 6.4, 3.9, titles=2, rows=2) as ax:
         handles = []
         for start, number, mark, words in ((0, 0, "o", "pass@k: at least one correct"), (1, 3, "s", "pass^k: all correct")):
             curve = scores[start::2]
@@ -90,7 +90,7 @@ def plot_pass_curve(
         ax.set_ylabel("probability")
         method = ", robust" if scores[0].method == "robust" else ""
         ax.set_title(
-            f"{plain(posterior.system)} on {plain(posterior.benchmark)}\n"
+            f"{run_words(posterior.system, posterior.benchmark)}\n"
             f"{estimand} ({ESTIMANDS[estimand]}{method}), bands: {interval_words(prob)}"
         )
         legend_below(ax, handles, columns=2)

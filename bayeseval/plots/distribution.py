@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayeseval.plots.canvas import canvas, colour, interval_words, legend_below, plain
+from bayeseval.plots.canvas import canvas, colour, interval_words, legend_below, run_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,7 +64,7 @@ def plot_prompt_distribution(posterior: Posterior, *, ax: Axes | None = None, pr
     inner = heights.mean(axis=0)[(grid > 0.05) & (grid < 0.95)].max(initial=0)
     top = 1.22 * max(top, min(inner, 3 * top))
     blue, grey = colour(0), colour(4)
-    with canvas(ax, 6.4, 3.8) as ax:
+    with canvas(ax, 6.4, 3.7, rows=2) as ax:
         words = f"shares correct seen, {shares.size:,} prompts"
         bars = ax.stairs(seen, edges, fill=True, facecolor=grey, alpha=0.35, label=words)
         ax.stairs(seen, edges, color=grey, linewidth=1)
@@ -85,7 +85,7 @@ def plot_prompt_distribution(posterior: Posterior, *, ax: Axes | None = None, pr
             ax.plot([position, position], [0, 0.97 * top], color=colour(2), marker="^", markevery=[1], linewidth=2.4)
         ax.set_xlabel("P(correct) of a prompt")
         ax.set_ylabel("density of prompts")
-        ax.set_title(f"{plain(posterior.system)} on {plain(posterior.benchmark)}")
+        ax.set_title(run_words(posterior.system, posterior.benchmark))
         legend_below(ax, [bars, line, band], columns=2)
     return ax
 

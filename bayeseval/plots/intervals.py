@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from bayeseval.errors import OptionError
-from bayeseval.plots.canvas import canvas, colour, finite, plain, span
+from bayeseval.plots.canvas import canvas, colour, finite, plain, run_words, span
 from bayeseval.scores import ESTIMANDS
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def plot_intervals(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
         ax.set_xlabel(f"mean of P(correct){_prob_words(comparison)}")
         runs = frame[["system", "benchmark"]].drop_duplicates()
         if len(runs) == 1:
-            ax.set_title(f"{plain(runs.iloc[0]['system'])} on {plain(runs.iloc[0]['benchmark'])}")
+            ax.set_title(run_words(runs.iloc[0]["system"], runs.iloc[0]["benchmark"]))
     return ax
 
 

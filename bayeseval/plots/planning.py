@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeseval.plots.canvas import canvas, colour, interval_words, legend_below, plain
+from bayeseval.plots.canvas import canvas, colour, interval_words, legend_below, run_words
 from bayeseval.scores import ESTIMANDS
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def plot_plan(plan: Plan, *, ax: Axes | None = None) -> Axes:
     curve = plan.curve
     k = np.asarray(curve["generations"], dtype=float)
     width, lower, upper = (np.asarray(curve[name], dtype=float) for name in ("width", "width_lower", "width_upper"))
-    with canvas(ax, 6.4, 4.0) as ax:
+    with canvas(ax, 6.4, 4.0, titles=2, rows=2) as ax:
         band = ax.fill_between(k, lower, upper, color=colour(0), alpha=0.22, linewidth=0, label="90% of futures")
         (line,) = ax.plot(k, width, color=colour(0), marker="o", label="median width")
         target = ax.axhline(plan.width, color=colour(2), linestyle="--", linewidth=1.4, label=f"target {plan.width:g}")
@@ -61,7 +61,7 @@ def plot_plan(plan: Plan, *, ax: Axes | None = None) -> Axes:
         ax.set_ylabel(f"width of the {interval_words(plan.prob, 'interval')}")
         prompts = {"same": "the same prompts", "fresh": "fresh prompts"}.get(plan.prompts, plan.prompts)
         ax.set_title(
-            f"{plain(plan.system)} on {plain(plan.benchmark)}\n{plan.estimand} ({ESTIMANDS.get(plan.estimand, '')}), "
+            f"{run_words(plan.system, plan.benchmark)}\n{plan.estimand} ({ESTIMANDS.get(plan.estimand, '')}), "
             f"{plan.n_prompts:,} prompts: {prompts}"
         )
         legend_below(ax, handles, columns=2)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayeseval.plots.canvas import LOOKS, canvas, colour, interval_words, legend_below, plain
+from bayeseval.plots.canvas import LOOKS, canvas, colour, interval_words, legend_below, run_words
 from bayeseval.scores import Score, decimals
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def plot_score(score: Score, *, ax: Axes | None = None) -> Axes:
     'mean of P(correct)'
     """
     answers = [answer for answer in (score.other, score) if answer is not None]
-    with canvas(ax, 6.4, 3.6) as ax:
+    with canvas(ax, 6.4, 3.5, rows=len(answers)) as ax:
         handles, tops = [], []
         for answer in answers:
             number, marker, words = LOOKS[answer.estimand, answer.method]
@@ -63,7 +63,7 @@ def plot_score(score: Score, *, ax: Axes | None = None) -> Axes:
         ax.set_yticks([])
         ax.set_ylabel("posterior density")
         ax.set_xlabel("mean of P(correct)" if score.name == "mean" else f"{score.name} (probability)")
-        ax.set_title(f"{plain(score.system)} on {plain(score.benchmark)}")
+        ax.set_title(run_words(score.system, score.benchmark))
         legend_below(ax, handles[::-1])
     return ax
 

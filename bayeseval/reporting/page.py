@@ -198,13 +198,14 @@ def _attempts(material: Material, order: list[int]) -> list[dict[str, Any]]:
     for estimand in ESTIMANDS:
         rows = [
             {
-                "run": material.runs[index].name,
+                "system": material.runs[index].posterior.system,
+                "benchmark": material.runs[index].posterior.benchmark,
                 "anchor": f"run-{index}",
                 "scores": [material.runs[index].score(name, estimand) for name in names],
             }
             for index in _by_benchmark(material, order)
         ]
-        tables.append({"estimand": estimand, "names": names, "rows": rows})
+        tables.append({"estimand": estimand, "names": [_unbroken(name) for name in names], "rows": rows})
     return tables if names else []
 
 
@@ -229,7 +230,7 @@ def _run(material: Material, index: int, pages: Pages) -> dict[str, Any]:
         "sentences": [_sentence(score.sentence()) for score in run.scores if score.name == "mean"],
         "scores": [
             {
-                "name": name,
+                "name": _unbroken(name),
                 "extrapolated": any(item.extrapolated for item in run.scores if item.name == name),
                 "headline": run.score(name, "population"),
                 "fitted": run.score(name, "population", "model"),
@@ -269,6 +270,12 @@ def _interval_rows(run: Run) -> list[dict[str, str]]:
             }
         )
     return rows
+
+
+def _unbroken(name: str) -> str:
+    """The name of a score, so that a line ends before its bracket and nowhere else."""
+    head, bracket, rest = name.partition(" (")
+    return head + bracket + rest.replace(" ", "\u00a0")
 
 
 def _sentence(text: str) -> str:

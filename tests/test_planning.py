@@ -1,0 +1,176 @@
+"""Plans: the target is met by real follow-ups as often as promised, floors, ladders, and refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bayeseval as be
+from bayeseval.quadrature import exact_posterior
+
+
+def pilot(n=40, k=4, mu=0.5, rho=0.4, seed=0, **options):
+    """Posterior of simulated counts."""
+    rng = np.random.default_rng(seed)
+    p = rng.beta(mu * (1 - rho) / rho, (1 - mu) * (1 - rho) / rho, n)
+    counts = be.Counts.from_arrays(rng.binomial(k, p), np.full(n, k))
+    return be.fit(counts, engine="quadrature", seed=1, progress=False, **options), p
+
+
+def make(post, width, **options):
+    """A plan with few futures."""
+    return be.plan(post, width, **{"futures": 120, "progress": False, **options})
+
+
+def test_the_chosen_k_is_the_first_that_meets_the_target():
+    post, _ = pilot()
+    plan = make(post, 0.06, estimand="benchmark")
+    curve = plan.curve
+    assert plan.k == curve.loc[curve["assurance"] >= plan.assurance, "generations"].min()
+    below = curve[curve["generations"] < plan.k]
+    assert (below["assurance"] < plan.assurance).all()
+    assert plan.k - below["generations"].max() <= max(1, plan.k // 64)
+
+
+def test_benchmark_width_falls_like_one_over_the_square_root_of_k():
+    post, _ = pilot()
+    curve = make(post, 0.01, estimand="benchmark", generations=[16, 64, 256]).curve
+    assert curve["width"].iloc[0] / curve["width"].iloc[1] == pytest.approx(2, rel=0.15)
+    assert curve["width"].iloc[1] / curve["width"].iloc[2] == pytest.approx(2, rel=0.1)
+
+
+def test_population_width_approaches_the_floor_and_never_beats_it():
+    post, _ = pilot()
+    plan = make(post, 0.01, generations=[4, 16, 1024])
+    assert plan.k is None
+    assert plan.floor > 0.1
+    assert plan.curve["width"].iloc[-1] == pytest.approx(plan.floor, rel=0.03)
+    assert (plan.curve["width"] > 0.97 * plan.floor).all()
+    assert "lies below the floor" in repr(plan)
+    assert "More prompts would" in repr(plan)
+
+
+def test_the_floor_shrinks_with_fresh_prompts():
+    post, _ = pilot()
+    few, many = (make(post, 0.1, prompts="fresh", n_prompts=n, generations=[4]).floor for n in (40, 640))
+    assert few / many == pytest.approx(4, rel=0.15)
+
+
+def test_more_fresh_prompts_reach_what_the_same_prompts_cannot():
+    post, _ = pilot()
+    assert make(post, 0.08).k is None
+    plan = make(post, 0.08, prompts="fresh", n_prompts=600)
+    assert plan.k is not None
+    assert plan.generations_so_far == 0
+
+
+def test_today_costs_nothing_more():
+    post, _ = pilot(n=200)
+    width = post.mean(method="model").width
+    plan = make(post, 1.05 * width, generations=[4, 8])
+    assert plan.k == 4
+    assert plan.curve["width"].iloc[0] == pytest.approx(width, rel=0.01)
+    assert plan.curve["assurance_mcse"].iloc[0] == 0
+
+
+@pytest.mark.parametrize(("estimand", "prompts"), [("population", "same"), ("benchmark", "same"), ("population", "fresh")])
+def test_promised_widths_are_seen_in_real_follow_ups(estimand, prompts):
+    """Median and band of the planned widths against follow-ups that are simulated and refitted one by one."""
+    rng = np.random.default_rng(3)
+    mu, rho, n, k, more = 0.4, 0.3, 40, 6, 18
+    widths, inside = [], []
+    for replicate in range(16):
+        post, p = pilot(n, k, mu, rho, seed=100 + replicate)
+        plan = make(post, 0.1, estimand=estimand, prompts=prompts, generations=[more])
+        if prompts == "same":
+            correct = post.counts.correct + rng.binomial(more - k, p)
+        else:
+            correct = rng.binomial(more, rng.beta(mu * (1 - rho) / rho, (1 - mu) * (1 - rho) / rho, n))
+        counts = be.Counts.from_arrays(correct, np.full(n, more))
+        follow_up = be.fit(counts, engine="quadrature", progress=False)
+        widths.append(follow_up.mean(estimand, method="model").width / plan.curve["width"].iloc[0])
+        row = plan.curve.iloc[0]
+        inside.append(row["width_lower"] <= follow_up.mean(estimand, method="model").width <= row["width_upper"])
+    assert np.median(widths) == pytest.approx(1, abs=0.06)
+    assert np.mean(inside) > 0.6  # a 90% band: fewer than 10 of 16 inside has probability below 0.001
+
+
+def test_planned_width_equals_a_single_exact_refit():
+    post, _ = pilot()
+    from bayeseval.batches import batch_of_counts
+    from bayeseval.refits import refit
+
+    correct, generations = post.counts.correct, post.counts.generations
+    ends = refit(batch_of_counts(correct[None], generations), (1, 1), (1, 1), 0.95).interval("population", "model", 0.95)
+    exact = exact_posterior(correct, generations).quantile("mu", [0.025, 0.975])
+    assert [ends[0][0], ends[1][0]] == pytest.approx(exact, abs=2e-4)
+
+
+def test_misfit_pilots_are_planned_for_the_robust_headline():
+    rng = np.random.default_rng(5)
+    counts = be.Counts.from_arrays(rng.binomial(16, rng.choice([0.02, 0.95], 200)), np.full(200, 16))
+    post = be.fit(counts, engine="quadrature", progress=False)
+    plan = make(post, 0.1, generations=[16, 64])
+    assert plan.method == "robust"
+    assert plan.curve["width"].iloc[0] == pytest.approx(post.mean().width, rel=0.03)
+    fresh = make(post, 0.1, generations=[16], prompts="fresh", n_prompts=200)
+    assert fresh.curve["width"].iloc[0] == pytest.approx(post.mean().width, rel=0.1)
+
+
+def test_ragged_pilots_are_filled_up_to_k():
+    counts = be.Counts.from_arrays([3, 0, 8, 2, 0], [4, 2, 9, 3, 0], prompt=list("abcde"))
+    post = be.fit(counts, engine="quadrature", progress=False)
+    curve = make(post, 0.1, estimand="benchmark", generations=[1, 8, 64]).curve
+    assert (curve["width"].diff().dropna() < 0).all()
+
+
+def test_the_rule_of_the_g_pass_paper_stands_beside_the_plan():
+    post, _ = pilot()
+    plan = make(post, 0.05, estimand="benchmark", attempts=16)
+    assert plan.rule_generations == 48
+    assert 48 in plan.curve["generations"].tolist()
+    assert "k ≥ 3r" in plan.sentence()
+
+
+def test_same_seed_same_plan():
+    post, _ = pilot()
+    one, other = (make(post, 0.05, generations=[8, 16], seed=4).curve for _ in range(2))
+    assert one.equals(other)
+
+
+def test_a_posterior_of_another_model_says_what_it_was_refitted_with(tmp_path):
+    file = be.copy_model("beta_binomial", tmp_path / "mine.py")
+    file.write_text(file.read_text().replace("QUADRATURE = True", "QUADRATURE = False"))
+    counts = be.Counts.from_arrays([3, 0, 4, 2] * 5, [4] * 20)
+    post = be.fit(counts, model=file, seed=1, draws=250, progress=False)
+    assert "refitted with the beta-binomial" in repr(make(post, 0.3, generations=[8]))
+
+
+def test_pilots_of_one_generation_say_that_spread_is_prior_driven():
+    post, _ = pilot(k=1)
+    assert "follows the prior" in repr(make(post, 0.1, generations=[4]))
+
+
+def test_questions_that_make_no_sense_are_refused_in_sentences():
+    post, _ = pilot(n=5)
+    for call, message in (
+        (lambda: make(post, 0), "width must lie strictly between 0 and 1"),
+        (lambda: make(post, 2), "did you mean 0.02"),
+        (lambda: make(post, 0.1, assurance=80), "did you mean 0.8"),
+        (lambda: make(post, 0.1, estimand="mean"), "'population', 'benchmark'"),
+        (lambda: make(post, 0.1, prompts="other"), "'same', 'fresh'"),
+        (lambda: make(post, 0.1, n_prompts=100), "use prompts='fresh'"),
+        (lambda: make(post, 0.1, generations=[2]), "has 4 generations already"),
+        (lambda: make(post, 0.1, generations=[]), "generations is empty"),
+        (lambda: make(post, 0.1, generations=[0.5]), "whole number of at least 1"),
+        (lambda: make(post, 0.1, attempts=0), "attempts must be a whole number"),
+        (lambda: make([post], 0.1), "posterior of one run"),
+    ):
+        with pytest.raises(be.BayesevalError, match=message):
+            call()
+
+
+def test_nothing_seen_means_nothing_to_plan_from():
+    post = be.fit(be.Counts.from_arrays([0, 0], [0, 0]), engine="quadrature", progress=False)
+    with pytest.raises(be.BayesevalError, match="run a pilot first"):
+        make(post, 0.1)
