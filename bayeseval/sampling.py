@@ -6,8 +6,10 @@ or ``"pymc"`` hands the same PyMC model to ``pm.sample``, ``"blackjax"`` its log
 
 from __future__ import annotations
 
+import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +22,7 @@ from bayeseval.programs import (
     CHUNK,
     DENSE_LIMIT,
     STATISTICS,
+    Program,
     ProgramKey,
     density_of,
     get_program,
@@ -139,17 +142,22 @@ def _sample_with_programs(
     for index, one in enumerate(data):
         shapes = tuple((name, values.shape) for name, values in one.arrays.items())
         by_shape.setdefault(shapes, []).append(index)
-    chunks = -(-(settings.tune + settings.draws) // CHUNK)
-    if bar.total == 0:
-        bar.total = chunks
     single = len(data) == 1
+    if single:
+        bar.total = _chunks(settings) * (1 if vectorised else settings.chains)
+
+    def tick() -> None:
+        if single:
+            bar.advance()
+
     for shapes, indices in by_shape.items():
         width = min(RUNS_PER_CALL, 1 << (len(indices) - 1).bit_length()) if vectorised else 1
+        lanes = [slice(0, settings.chains)] if vectorised else [slice(c, c + 1) for c in range(settings.chains)]
         key = ProgramKey(
             model.digest,
             tuple(sorted((name, tuple(values)) for name, values in prior.items())),
             shapes,
-            settings.chains,
+            settings.chains if vectorised else 1,
             settings.tune,
             settings.target_accept,
             width,
@@ -160,26 +168,67 @@ def _sample_with_programs(
             bar.show()
         program = get_program(model, prior, data[indices[0]], key)
         bar.describe(f"sampling {model.name}")
-        for first in range(0, len(indices), width):
-            members = indices[first : first + width]
-            padded = members + [members[-1]] * (width - len(members))
-            arrays = [np.stack([data[index].arrays[name] for index in padded]) for name in program.inputs]
-            rng = [np.random.default_rng(_run_seed(seed, index)) for index in padded]
-            lanes = (settings.chains, program.initial.size)
-            positions = np.stack([program.initial + r.uniform(-1, 1, lanes) for r in rng])
-            keys = np.stack([r.integers(0, 2**32, (settings.chains, 2), dtype=np.uint32) for r in rng])
-            outputs = []
-            with _compat.double_precision():
-                state = program.start(keys, positions, arrays)
-                for _ in range(chunks):
-                    state, output = program.advance(state, arrays)
-                    outputs.append(jax.tree.map(np.asarray, output))
-                    if single:
-                        bar.advance()
-            for lane, index in enumerate(members):
-                yield index, _collect(program.names, outputs, lane, settings, model)
-            if not single:
-                bar.advance(len(members))
+        batches = [indices[first : first + width] for first in range(0, len(indices), width)]
+
+        def work(members: list[int], chains: slice, program: Program = program, width: int = width) -> list[Draws]:
+            part = [data[index] for index in members]
+            return _advance(program, part, members, width, chains, seed, settings, model, tick)
+
+        # Programs run outside Python's lock, and each is sequential on a CPU: as many run at once as there are cores.
+        pool = ThreadPoolExecutor(1 if vectorised else os.cpu_count() or 1)
+        try:
+            submitted = [(members, [pool.submit(work, members, chains) for chains in lanes]) for members in batches]
+            for members, jobs in submitted:
+                for index, *parts in zip(members, *(job.result() for job in jobs), strict=True):
+                    yield index, _join_chains(parts)
+                if not single:
+                    bar.advance(len(members))
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _advance(
+    program: Program,
+    data: Sequence[ModelData],
+    members: Sequence[int],
+    width: int,
+    chains: slice,
+    seed: int,
+    settings: NutsSettings,
+    model: ModelFile,
+    tick: Callable[[], None],
+) -> list[Draws]:
+    """Draws of some chains of up to ``width`` runs that one program samples side by side."""
+    import jax
+
+    lanes = list(range(len(data))) + [len(data) - 1] * (width - len(data))
+    arrays = [np.stack([data[lane].arrays[name] for lane in lanes]) for name in program.inputs]
+    rng = [np.random.default_rng(_run_seed(seed, members[lane])) for lane in lanes]
+    shape = (settings.chains, program.initial.size)
+    positions = np.stack([program.initial + r.uniform(-1, 1, shape) for r in rng])[:, chains]
+    keys = np.stack([r.integers(0, 2**32, (settings.chains, 2), dtype=np.uint32) for r in rng])[:, chains]
+    outputs = []
+    with _compat.double_precision():
+        state = program.start(keys, positions, arrays)
+        for _ in range(_chunks(settings)):
+            state, output = program.advance(state, arrays)
+            outputs.append(jax.tree.map(np.asarray, output))
+            tick()
+    return [_collect(program.names, outputs, lane, settings, model) for lane in range(len(data))]
+
+
+def _chunks(settings: NutsSettings) -> int:
+    return -(-(settings.tune + settings.draws) // CHUNK)
+
+
+def _join_chains(parts: Sequence[Draws]) -> Draws:
+    if len(parts) == 1:
+        return parts[0]
+    joined = (
+        {name: np.concatenate([getattr(part, kind)[name] for part in parts]) for name in getattr(parts[0], kind)}
+        for kind in ("parameters", "statistics")
+    )
+    return Draws(*joined)
 
 
 def _collect(

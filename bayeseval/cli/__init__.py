@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
-from typing import Annotated, NoReturn, Optional, ParamSpec, TypeVar
+from typing import Annotated, NoReturn, ParamSpec, TypeVar
 
 import typer
 
@@ -29,7 +29,8 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    help="Bayesian scores, intervals and sample-size plans for language models that answer every prompt several times.\n\n"
+    help="Bayesian scores, intervals and sample-size plans for language models that answer every prompt several "
+    "times.\n\n"
     "\b\nExamples:\n"
     "  bayeseval fit results.csv\n"
     "  bayeseval plan results.csv --width 0.02\n"
@@ -95,13 +96,13 @@ Paths = Annotated[
     ),
 ]
 System = Annotated[
-    Optional[list[str]], typer.Option("--system", metavar="NAME", help="Only this system; may be repeated.")
+    list[str] | None, typer.Option("--system", metavar="NAME", help="Only this system; may be repeated.")
 ]
 Benchmark = Annotated[
-    Optional[list[str]], typer.Option("--benchmark", metavar="NAME", help="Only this benchmark; may be repeated.")
+    list[str] | None, typer.Option("--benchmark", metavar="NAME", help="Only this benchmark; may be repeated.")
 ]
 Column = Annotated[
-    Optional[list[str]],
+    list[str] | None,
     typer.Option(
         "--column",
         metavar="ROLE=NAME",
@@ -110,13 +111,13 @@ Column = Annotated[
     ),
 ]
 Threshold = Annotated[
-    Optional[float], typer.Option("--threshold", metavar="NUMBER", help="Scores of at least this much are correct.")
+    float | None, typer.Option("--threshold", metavar="NUMBER", help="Scores of at least this much are correct.")
 ]
 Model = Annotated[
     str, typer.Option("--model", metavar="MODEL", help="Name of a built-in model, or path of a model file to be run.")
 ]
 Prior = Annotated[
-    Optional[list[str]],
+    list[str] | None,
     typer.Option("--prior", metavar="NAME=A,B", help="Change a prior, such as mu=0.5,0.5; may be repeated."),
 ]
 Engine = Annotated[str, typer.Option("--engine", metavar="nuts|quadrature", help="How the posterior is computed.")]
@@ -124,12 +125,10 @@ Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Same seed, same 
 Draws = Annotated[int, typer.Option("--draws", metavar="N", help="Draws kept in each chain.")]
 Tune = Annotated[int, typer.Option("--tune", metavar="N", help="Warm-up iterations of each chain.")]
 Chains = Annotated[int, typer.Option("--chains", metavar="N", help="Chains.")]
-Sampler = Annotated[
-    str, typer.Option("--sampler", metavar="numpyro|nutpie|blackjax|pymc", help="Who runs NUTS.")
-]
-Prob = Annotated[Optional[float], typer.Option("--prob", metavar="P", help="Probability inside intervals [0.95].")]
+Sampler = Annotated[str, typer.Option("--sampler", metavar="numpyro|nutpie|blackjax|pymc", help="Who runs NUTS.")]
+Prob = Annotated[float | None, typer.Option("--prob", metavar="P", help="Probability inside intervals [0.95].")]
 Metrics = Annotated[
-    Optional[list[str]],
+    list[str] | None,
     typer.Option(
         "--metric",
         "-m",
@@ -142,12 +141,13 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document an
 
 
 @app.command(
+    short_help="Fit a model to every run, and print scores.",
     help="Fit a model to every run in the files, and print scores with intervals and the moment estimates.\n\n"
     "\b\nExamples:\n"
     "  bayeseval fit results.csv\n"
     "  bayeseval fit results/ -m pass@16 -m pass^4 --out post.nc\n"
     "  bayeseval fit scores.jsonl --column system=checkpoint --threshold 0.5 --json\n"
-    "  bayeseval fit results.csv --prior mu=0.5,0.5 --engine quadrature\n"
+    "  bayeseval fit results.csv --prior mu=0.5,0.5 --engine quadrature\n",
 )
 @plainly
 def fit(
@@ -167,25 +167,26 @@ def fit(
     metric: Metrics = None,
     prob: Prob = None,
     out: Annotated[
-        Optional[str],
+        str | None,
         typer.Option("--out", metavar="FILE|FOLDER", help="Save the posterior as .nc; several runs into a folder."),
     ] = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Fit and print; see `bayeseval.cli.work.fit`."""
+    """Fit and print; see `bayeseval.cli.work.run_fit`."""
+    given = locals()
     from bayeseval.cli import work
 
-    given = locals()
-    work.fit(paths, work.settings(given), metric, prob, out, as_json)
+    work.run_fit(paths, work.settings(given), metric, prob, out, as_json)
 
 
 @app.command(
+    short_help="Find how many generations the next run needs.",
     help="Find how many generations per prompt make the interval of the mean narrow enough.\n\n"
     "\b\nExamples:\n"
     "  bayeseval plan pilot.csv --width 0.02\n"
     "  bayeseval plan pilot.csv --width 0.02 --estimand benchmark --attempts 16\n"
-    "  bayeseval plan post.nc --width 0.05 --prompts fresh --n-prompts 500\n"
+    "  bayeseval plan post.nc --width 0.05 --prompts fresh --n-prompts 500\n",
 )
 @plainly
 def plan(
@@ -199,17 +200,15 @@ def plan(
         str,
         typer.Option("--prompts", metavar="same|fresh", help="More generations on the same prompts, or fresh prompts."),
     ] = "same",
-    n_prompts: Annotated[
-        Optional[int], typer.Option("--n-prompts", metavar="N", help="Number of fresh prompts.")
-    ] = None,
+    n_prompts: Annotated[int | None, typer.Option("--n-prompts", metavar="N", help="Number of fresh prompts.")] = None,
     assurance: Annotated[
         float, typer.Option("--assurance", metavar="P", help="Probability with which the width shall be met.")
     ] = 0.8,
     generations: Annotated[
-        Optional[str], typer.Option("--generations", metavar="K,K,...", help="Numbers of generations to try.")
+        str | None, typer.Option("--generations", metavar="K,K,...", help="Numbers of generations to try.")
     ] = None,
     attempts: Annotated[
-        Optional[int],
+        int | None,
         typer.Option("--attempts", metavar="R", help="Attempts of a planned G-Pass@R, for its rule k >= 3R."),
     ] = None,
     futures: Annotated[int, typer.Option("--futures", metavar="N", help="Simulated futures for each number.")] = 500,
@@ -229,19 +228,20 @@ def plan(
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Plan and print; see `bayeseval.cli.work.plan`."""
+    """Plan and print; see `bayeseval.cli.work.run_plan`."""
+    given = locals()
     from bayeseval.cli import work
 
-    given = locals()
-    work.plan(paths, work.settings(given), work.targets(given), as_json)
+    work.run_plan(paths, work.settings(given), work.targets(given), as_json)
 
 
 @app.command(
+    short_help="Write a report, as an HTML page or JSON.",
     help="Write a report: one self-contained HTML page, or JSON.\n\n"
     "\b\nExamples:\n"
     "  bayeseval report results.csv -o report.html\n"
     "  bayeseval report post.nc -o report.json\n"
-    "  bayeseval report results/ -o report.html --title 'Spring run' --width 0.02\n"
+    "  bayeseval report results/ -o report.html --title 'Spring run' --width 0.02\n",
 )
 @plainly
 def report(
@@ -249,9 +249,9 @@ def report(
     out: Annotated[
         str, typer.Option("--out", "-o", metavar="FILE", help="The report: .html or .json.")
     ] = "report.html",
-    title: Annotated[Optional[str], typer.Option("--title", metavar="TEXT", help="Title of the report.")] = None,
+    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Title of the report.")] = None,
     width: Annotated[
-        Optional[float],
+        float | None,
         typer.Option("--width", metavar="W", help="Add a plan for an interval of this width, both estimands."),
     ] = None,
     metric: Metrics = None,
@@ -271,33 +271,32 @@ def report(
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a report; see `bayeseval.cli.work.report`."""
+    """Write a report; see `bayeseval.cli.work.run_report`."""
+    given = locals()
     from bayeseval.cli import work
 
-    given = locals()
-    work.report(paths, work.settings(given), out, title, metric, prob, width, as_json)
+    work.run_report(paths, work.settings(given), out, title, metric, prob, width, as_json)
 
 
 @app.command(
+    short_help="List, show, copy and check models.",
     help="List the built-in models, show one, copy it to be changed, or check a model file.\n\n"
     "Only files that you trust should be checked: they are run.\n\n"
     "\b\nExamples:\n"
     "  bayeseval models\n"
     "  bayeseval models beta_binomial\n"
     "  bayeseval models beta_binomial --copy-to my_model.py\n"
-    "  bayeseval models --check my_model.py\n"
+    "  bayeseval models --check my_model.py\n",
 )
 @plainly
 def models(
-    name: Annotated[
-        Optional[str], typer.Argument(metavar="[NAME]", help="A built-in model.", show_default=False)
-    ] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A built-in model.", show_default=False)] = None,
     copy_to: Annotated[
-        Optional[str], typer.Option("--copy-to", metavar="FILE", help="Copy the model's file there.")
+        str | None, typer.Option("--copy-to", metavar="FILE", help="Copy the model's file there.")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Let the copy replace a file.")] = False,
     check: Annotated[
-        Optional[str], typer.Option("--check", metavar="FILE", help="Check a model file; exit status 1 if it fails.")
+        str | None, typer.Option("--check", metavar="FILE", help="Check a model file; exit status 1 if it fails.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -309,12 +308,13 @@ def models(
 
 
 @app.command(
+    short_help="Run the main job on data that come along.",
     help="Run the main job on data that come with the package, and write a report.\n\n"
     "The last line printed is the path of the report.\n\n"
     "\b\nExamples:\n"
     "  bayeseval demo\n"
     "  bayeseval demo -o my-folder\n"
-    "  bayeseval demo -o aime.html\n"
+    "  bayeseval demo -o aime.html\n",
 )
 @plainly
 def demo(
@@ -325,9 +325,7 @@ def demo(
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Run the demo; see `bayeseval.cli.demo`."""
-    from bayeseval.cli import demo as script
+    """Run the demo; see `bayeseval.cli.main_job`."""
+    from bayeseval.cli import main_job
 
-    script.demo(out, engine, seed, as_json)
-
-
+    main_job.demo(out, engine, seed, as_json)

@@ -26,7 +26,9 @@ def metric_from(text: str) -> Metric:
     if text.strip().lower() == "mean":
         return metrics.mean()
     if found is None or (found["tau"] is None) == found["kind"].lower().startswith("g"):
-        raise OptionError(f"--metric must look like pass@16, pass^4, g-pass@16:0.5 or mg-pass@16, but {text!r} was given")
+        raise OptionError(
+            f"--metric must look like pass@16, pass^4, g-pass@16:0.5 or mg-pass@16, but {text!r} was given"
+        )
     kind, k = found["kind"].lower().replace("-", ""), int(found["k"])
     if kind == "gpass@":
         return metrics.g_pass(k, found["tau"])

@@ -12,18 +12,21 @@ from typing import Any
 
 import typer
 
-import bayeseval as be
 from bayeseval.cli.tables import show_moments, show_plan, show_scores
 from bayeseval.cli.words import columns_from, metric_from, numbers_from, priors_from
 from bayeseval.errors import OptionError
-from bayeseval.planning import Plan
+from bayeseval.fitting import fit
+from bayeseval.planning import Plan, plan
 from bayeseval.posterior import Posterior
 from bayeseval.posteriors import Posteriors
+from bayeseval.readers import read
+from bayeseval.reporting import FORMATS, report
 from bayeseval.reporting.content import Material, document
 from bayeseval.reporting.files import as_json as json_text
 from bayeseval.reporting.files import require_writable
+from bayeseval.storage import load
 
-__all__ = ["Settings", "fit", "plan", "posteriors_of", "report", "save", "settings", "targets"]
+__all__ = ["Settings", "posteriors_of", "run_fit", "run_plan", "run_report", "save", "settings", "targets"]
 
 SAVED = ".nc"
 
@@ -32,8 +35,8 @@ SAVED = ".nc"
 class Settings:
     """How files become posteriors; the options that `fit`, `plan` and `report` share."""
 
-    system: list[str] | None
-    benchmark: list[str] | None
+    system: list[str]
+    benchmark: list[str]
     columns: dict[str, Any]
     threshold: float | None
     fitting: dict[str, Any]
@@ -44,8 +47,8 @@ def settings(given: Mapping[str, Any]) -> Settings:
     """Settings from the arguments of a command."""
     names = ("model", "engine", "sampler", "seed", "draws", "tune", "chains")
     return Settings(
-        system=given["system"] or None,
-        benchmark=given["benchmark"] or None,
+        system=given["system"] or [],
+        benchmark=given["benchmark"] or [],
         columns=columns_from(given["column"] or ()),
         threshold=given["threshold"],
         fitting={**{name: given[name] for name in names}, "prior": priors_from(given["prior"] or ()) or None},
@@ -61,24 +64,157 @@ def targets(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def posteriors_of(paths: Sequence[str], chosen: Settings) -> Posteriors:
-    """Load saved posteriors, and read and fit everything else.
+    """Load saved posteriors; read and fit everything else.
 
     Raises
     ------
     KeyboardInterrupt
         Also when an interrupt left some runs without a posterior: a result must not look whole when it is not.
     """
-    found: list[Posterior] = [be.load(path) for path in paths if path.endswith(SAVED)]
+    found = _chosen([load(path) for path in paths if path.endswith(SAVED)], chosen)
     results = [path for path in paths if not path.endswith(SAVED)]
     if results:
         source: Any = results[0] if len(results) == 1 else results
-        counts = be.read(source, threshold=chosen.threshold, quiet=chosen.quiet, **chosen.columns)
-        counts = counts.select(system=_known(chosen.system, counts.system), benchmark=chosen.benchmark) if not found else (
-            counts.select(system=chosen.system, benchmark=chosen.benchmark)
-        )
-        fitted = be.fit(counts, progress=not chosen.quiet, **chosen.fitting)
+        counts = read(source, threshold=chosen.threshold, quiet=chosen.quiet, **chosen.columns)
+        counts = counts.select(system=chosen.system or None, benchmark=chosen.benchmark or None)
+        fitted = fit(counts, progress=not chosen.quiet, **chosen.fitting)
         new = [fitted] if isinstance(fitted, Posterior) else list(fitted)
         if len(new) < len(counts.run_names):
             raise KeyboardInterrupt
         found += new
     return Posteriors(tuple(found))
+
+
+def _chosen(saved: list[Posterior], chosen: Settings) -> list[Posterior]:
+    """The saved posteriors of the systems and benchmarks asked for."""
+    kept = [
+        item
+        for item in saved
+        if item.system in (chosen.system or [item.system]) and item.benchmark in (chosen.benchmark or [item.benchmark])
+    ]
+    if saved and not kept:
+        there = ", ".join(f"{item.system!r} on {item.benchmark!r}" for item in saved)
+        raise OptionError(f"none of the saved posteriors is of the system and benchmark asked for; there are {there}")
+    return kept
+
+
+def run_fit(
+    paths: Sequence[str],
+    chosen: Settings,
+    metric: Sequence[str] | None,
+    prob: float | None,
+    out: str | None,
+    as_json: bool,
+) -> None:
+    """Fit, print scores and moments, and save where asked to."""
+    metrics = [metric_from(text) for text in metric or ()]
+    target = None if out is None else _save_target(out)
+    posteriors = posteriors_of(paths, chosen)
+    files = [] if target is None else save(posteriors, target)
+    if as_json:
+        _print_document(posteriors, "fit", metrics, prob, files={"posteriors": [str(file) for file in files]})
+        return
+    show_scores(posteriors, metrics, prob)
+    show_moments(posteriors, prob)
+    for file in files:
+        typer.echo(f"saved {file}")
+
+
+def run_plan(paths: Sequence[str], chosen: Settings, target: Mapping[str, Any], as_json: bool) -> None:
+    """Plan every run, and print the plans."""
+    posteriors = posteriors_of(paths, chosen)
+    plans = [plan(posterior, **target) for posterior in posteriors]
+    if as_json:
+        _print_document(posteriors, "plan", [], target["prob"], plans)
+        return
+    for one in plans:
+        show_plan(one)
+
+
+def run_report(
+    paths: Sequence[str],
+    chosen: Settings,
+    out: str,
+    title: str | None,
+    metric: Sequence[str] | None,
+    prob: float | None,
+    width: float | None,
+    as_json: bool,
+) -> None:
+    """Write a report and print its path, or the document itself."""
+    target = require_writable(out, FORMATS)
+    metrics = [metric_from(text) for text in metric or ()] or None
+    posteriors = posteriors_of(paths, chosen)
+    plans = []
+    if width is not None:
+        asked: dict[str, Any] = {"width": width, "prob": prob, "progress": not chosen.quiet}
+        plans = [plan(item, estimand=name, **asked) for item in posteriors for name in ("population", "benchmark")]
+    command = shlex.join(["bayeseval", *sys.argv[1:]])
+    report(posteriors, target, title=title, metrics=metrics, plans=plans, prob=prob, commands=[command])
+    if as_json:
+        files = {"report": str(target)}
+        _print_document(posteriors, "report", metrics, prob, plans, title=title, files=files, commands=[command])
+    else:
+        typer.echo(str(target))
+
+
+def _print_document(
+    posteriors: Posteriors,
+    kind: str,
+    metrics: Sequence[Any] | None,
+    prob: float | None,
+    plans: Sequence[Plan] = (),
+    *,
+    title: str | None = None,
+    files: Mapping[str, Any] | None = None,
+    commands: Sequence[str] = (),
+) -> None:
+    material = Material.gather(
+        posteriors, title=title, metrics=metrics, plans=list(plans), prob=prob, commands=commands
+    )
+    record = document(material, kind, prompts=False)
+    typer.echo(json_text({**record, "files": dict(files)} if files else record), nl=False)
+
+
+def _save_target(out: str) -> Path:
+    """Where posteriors go, refused before any long work where it cannot be."""
+    target = Path(out).expanduser()
+    if target.suffix == SAVED:
+        return require_writable(target, (SAVED,))
+    if target.suffix or target.is_file():
+        raise OptionError(f"posteriors are saved as {SAVED} files or into a folder, but --out {out!r} was given")
+    return target
+
+
+def save(posteriors: Posteriors, target: Path) -> list[Path]:
+    """Save posteriors as one file, or one a run into a folder that is made where there is none.
+
+    Parameters
+    ----------
+    posteriors : Posteriors
+    target : pathlib.Path
+        A file that ends in .nc, for a single run, or a folder.
+
+    Returns
+    -------
+    list of pathlib.Path
+    """
+    if target.suffix == SAVED:
+        if len(posteriors) > 1:
+            raise OptionError(
+                f"{len(posteriors)} runs do not fit into the one file {target}: name a folder, such as "
+                f"--out {target.with_suffix('')}, or choose a run with --system and --benchmark"
+            )
+        return [posteriors[0].save(target)]
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OptionError(f"the folder {target} cannot be made: {error.strerror}; choose another one") from None
+    files: dict[Path, Posterior] = {}
+    for posterior in posteriors:
+        stem = re.sub(r"[^\w.-]+", "-", f"{posterior.system}--{posterior.benchmark}")[:120].strip("-.") or "run"
+        name, copy = target / f"{stem}{SAVED}", 2
+        while name in files:
+            name, copy = target / f"{stem}-{copy}{SAVED}", copy + 1
+        files[name] = posterior
+    return [posterior.save(name) for name, posterior in files.items()]

@@ -77,7 +77,7 @@ def canvas(ax: Axes | None, width: float, height: float, *, titles: int = 1, row
     """
     with style():
         if ax is None:
-            layout = None if rows else "constrained"
+            layout: Any = None if rows else "constrained"
             if _offscreen.get():
                 from matplotlib.figure import Figure
 
@@ -112,12 +112,12 @@ def colour(number: int) -> str:
 
 
 def plain(text: str, longest: int = 48) -> str:
-    """Text from outside, made harmless: no mathematics, no control characters, the middle left out where long.
+    r"""Text from outside, made harmless: no mathematics, no control characters, the middle left out where long.
 
     Examples
     --------
     >>> plain("cost in $ per $")
-    'cost in \\\\$ per \\\\$'
+    'cost in \\$ per \\$'
     >>> plain("a very long name of a system", longest=12)
     'a very…ystem'
     """

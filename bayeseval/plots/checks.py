@@ -61,7 +61,12 @@ def plot_check(check: Check, *, ax: Axes | None = None) -> Axes:
         handles = [dots, line, band]
         if outside.any():
             (stray,) = ax.plot(
-                place[outside], histogram.observed[outside], "X", color=colour(2), markersize=size + 2, label="seen, outside"
+                place[outside],
+                histogram.observed[outside],
+                "X",
+                color=colour(2),
+                markersize=size + 2,
+                label="seen, outside",
             )
             handles.insert(1, stray)
         _label_the_bins(ax, histogram.kind, histogram.label)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayeseval import metrics
+from bayeseval.defaults import options
 from bayeseval.errors import require_positive_integer
 from bayeseval.metrics import Metric
-from bayeseval.defaults import options
 from bayeseval.plots.canvas import canvas, colour, interval_words, legend_below, run_words
 from bayeseval.scores import ESTIMANDS, require_estimand
 
@@ -66,8 +66,11 @@ def plot_pass_curve(
     ks, chosen = curve_metrics(posterior, last)
     scores = posterior.scores(chosen, estimand, prob)
     with canvas(ax, 6.4, 3.9, titles=2, rows=2) as ax:
-        handles = []
-        for start, number, mark, words in ((0, 0, "o", "pass@k: at least one correct"), (1, 3, "s", "pass^k: all correct")):
+        handles: list[Any] = []
+        for start, number, mark, words in (
+            (0, 0, "o", "pass@k: at least one correct"),
+            (1, 3, "s", "pass^k: all correct"),
+        ):
             curve = scores[start::2]
             lower, value, upper = ([getattr(score, end) for score in curve] for end in ("lower", "value", "upper"))
             hue = colour(number)

@@ -123,8 +123,9 @@ def _tell_of_the_ends(ax: Axes, height: np.ndarray, masses: np.ndarray, edges: n
     """Where the density leaves the frame at an end, say how many prompts lie there."""
     for end, low, high in ((0, edges[0], edges[1]), (-1, edges[-2], edges[-1])):
         if height[end] > top:
+            where = f"below {high:.2g}" if end == 0 else f"above {low:.2g}"
             ax.annotate(
-                f"↑ fit: {masses[end]:.0%} of prompts\n{'below' if end == 0 else 'above'} {high if end == 0 else low:.2g}",
+                f"↑ fit: {masses[end]:.0%} of prompts\n{where}",
                 (0 if end == 0 else 1, 0.99 * top),
                 (14 if end == 0 else -14, 0),
                 textcoords="offset points",

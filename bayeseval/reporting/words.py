@@ -12,8 +12,8 @@ CAVEATS = (
     "How the prompts were chosen. “Prompts like these” are prompts drawn as these were; another topic, language or "
     "difficulty is another population. Prompts that the system was trained on count as they stand.",
     "Choices made after seeing results: the best of several settings, checkpoints or metrics looks better than it is.",
-    "The shape of the fitted distribution, beyond what the predictive check can see. It matters most for scores of more "
-    "attempts than were run, which are marked as extrapolated.",
+    "The shape of the fitted distribution, beyond what the predictive check can see. It matters most for scores of "
+    "more attempts than were run, which are marked as extrapolated.",
 )
 """What the intervals do not cover."""
 
