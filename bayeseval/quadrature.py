@@ -16,6 +16,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -34,6 +35,8 @@ BLOCK = 1 << 21
 """Most numbers held at once while the log density is tabulated (16 MiB of float64)."""
 
 Prior = tuple[float, float]
+Box = tuple[float, float, float, float]
+LogDensity = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -260,17 +263,32 @@ def _log_density(
     return log_prior + np.concatenate(blocks)
 
 
-def _zoom(log_density) -> tuple[float, float, float, float]:  # type: ignore[no-untyped-def]
-    """Smallest rectangle of coarse nodes that holds everything within NATS of the maximum."""
-    box = (-EXTENT, EXTENT, -EXTENT, EXTENT)
-    for _ in range(40):
+def _zoom(log_density: LogDensity) -> Box:
+    """Rectangle that holds everything within NATS of the maximum: zoom in on it, then widen what was cut too close.
+
+    The first looks are coarse and may miss the ridge along which the posterior reaches far.
+    """
+    box: Box = (-EXTENT, EXTENT, -EXTENT, EXTENT)
+    for _ in range(60):
         x, y = np.linspace(*box[:2], 46), np.linspace(*box[2:], 46)
         height = log_density(x, y)
         inside = height > height.max() - NATS
-        new = (*_extent(x, inside.any(axis=1)), *_extent(y, inside.any(axis=0)))
-        if (new[1] - new[0]) > 0.6 * (box[1] - box[0]) and (new[3] - new[2]) > 0.6 * (box[3] - box[2]):
+        columns, rows = inside.any(axis=1), inside.any(axis=0)
+        new = (*_extent(x, columns), *_extent(y, rows))
+        small = (new[1] - new[0]) <= 0.6 * (box[1] - box[0]) or (new[3] - new[2]) <= 0.6 * (box[3] - box[2])
+        cut = [
+            edge and abs(end) < EXTENT
+            for edge, end in zip((columns[0], columns[-1], rows[0], rows[-1]), box, strict=True)
+        ]
+        if not small and not any(cut):
             return new
-        box = new
+        width, height_ = new[1] - new[0], new[3] - new[2]
+        box = (
+            max(-EXTENT, new[0] - 0.5 * width * cut[0]),
+            min(EXTENT, new[1] + 0.5 * width * cut[1]),
+            max(-EXTENT, new[2] - 0.5 * height_ * cut[2]),
+            min(EXTENT, new[3] + 0.5 * height_ * cut[3]),
+        )
     raise FitError("the quadrature found no region that holds the posterior; use engine='nuts'")
 
 
@@ -280,7 +298,7 @@ def _extent(nodes: np.ndarray, inside: np.ndarray) -> tuple[float, float]:
     return max(nodes[index[0]] - step, -EXTENT), min(nodes[index[-1]] + step, EXTENT)
 
 
-def _on_grid(log_density, box: tuple[float, float, float, float], nodes: int) -> ExactPosterior:  # type: ignore[no-untyped-def]
+def _on_grid(log_density: LogDensity, box: Box, nodes: int) -> ExactPosterior:
     x, y = np.linspace(*box[:2], nodes), np.linspace(*box[2:], nodes)
     height = log_density(x, y)
     weight = np.exp(height - height.max())

@@ -21,7 +21,7 @@ COARSENESS = 1.1
 """Aimed step of the grid in units of the smallest posterior sd; the trapezoidal rule then errs by about 1e-7."""
 COARSEST = 1.4
 """Step above which the batch is fitted again on a finer grid; the error is then up to 1e-4."""
-LEAST_NODES, MOST_NODES = 24, 192
+LEAST_NODES, MOST_NODES = 24, 96
 PROBES = 8
 FUTURES = 256
 FINE = 8
@@ -89,20 +89,41 @@ def refit(batch: Batch, prior_mu: Prior, prior_rho: Prior, prob: float) -> Refit
     >>> refit(batch, (1, 1), (1, 1), 0.95).mu_mean.round(4)  # Beta(4, 2) and Beta(2, 4)
     array([0.6667, 0.3333])
     """
+    return Refits(*_refit(batch, prior_mu, prior_rho, prob, depth=0))
+
+
+def _refit(batch: Batch, prior_mu: Prior, prior_rho: Prior, prob: float, depth: int) -> list[np.ndarray]:
+    """Summaries of a batch; one whose posteriors differ too much for one grid is split in two, and so on."""
     box, nodes = _layout(batch, prior_mu, prior_rho)
+    size = batch.features.shape[0]
     for _ in range(8):
+        if max(nodes) > MOST_NODES and size > PROBES:
+            halves = np.array_split(_order(batch, depth), 2)
+            parts = [_refit(batch.take(half), prior_mu, prior_rho, prob, depth + 1) for half in halves]
+            back = np.argsort(np.concatenate(halves))
+            return [np.concatenate(values)[back] for values in zip(*parts, strict=True)]
+        nodes = (min(nodes[0], MOST_NODES), min(nodes[1], MOST_NODES))
         grid = _Grid(batch, box, nodes, prior_mu, prior_rho)
-        parts, edges, steps = [], np.zeros(4), np.zeros(2)
-        for start in range(0, batch.features.shape[0], FUTURES):
+        summaries, edges, steps = [], np.zeros(4), np.zeros(2)
+        for start in range(0, size, FUTURES):
             weight = grid.weights(batch.features[start : start + FUTURES])
             edges = np.maximum(edges, _edge_mass(weight))
             steps = np.maximum(steps, grid.coarseness(weight))
-            parts.append(_summarise(grid, weight, batch.take(slice(start, start + FUTURES)), prob))
+            summaries.append(_summarise(grid, weight, batch.take(slice(start, start + FUTURES)), prob))
         wider, finer = _adapted(box, nodes, edges, steps)
-        if wider == box and finer == nodes:
+        if wider == box and (finer == nodes or size <= PROBES and min(nodes) == MOST_NODES):
             break
         box, nodes = wider, finer
-    return Refits(*(np.concatenate(values) for values in zip(*parts, strict=True)))
+    return [np.concatenate(values) for values in zip(*summaries, strict=True)]
+
+
+def _order(batch: Batch, depth: int) -> np.ndarray:
+    """Data sets in the order of their mean, or on every other level of their spread over prompts."""
+    weights = np.where(batch.generations < 0, 1.0, batch.generations)
+    mean = batch.total.sum(axis=1) / (batch.prompts * weights).sum()
+    square = (batch.square / np.maximum(weights, 1) ** 2).sum(axis=1) / batch.size
+    key = mean if depth % 2 == 0 else (square - mean**2) / np.maximum(mean * (1 - mean), 1e-12)
+    return np.argsort(key, kind="stable")
 
 
 class _Grid:
@@ -221,7 +242,7 @@ def _layout(
             break
         box = new
     steps = grid.coarseness(weight) * [(new[1] - new[0]) / (box[1] - box[0]), (new[3] - new[2]) / (box[3] - box[2])]
-    sizes = np.clip(np.ceil(1.4 * size * steps / COARSENESS), LEAST_NODES, MOST_NODES).astype(int)
+    sizes = np.maximum(np.ceil(1.4 * size * steps / COARSENESS), LEAST_NODES).astype(int)
     return new, (int(sizes[0]), int(sizes[1]))
 
 
@@ -251,7 +272,7 @@ def _adapted(
     )
     growth = [(wider[1] - wider[0]) / (high_x - low_x), (wider[3] - wider[2]) / (high_y - low_y)]
     first, second = (
-        int(min(MOST_NODES, np.ceil(size * grow * max(1.0, 1.1 * step / COARSENESS if step > COARSEST else 1.0))))
+        int(np.ceil(size * grow * (1.1 * step / COARSENESS if step > COARSEST else 1.0)))
         for size, grow, step in zip(nodes, growth, steps, strict=True)
     )
     return wider, (first, second)

@@ -257,7 +257,9 @@ def test_forest_fills_the_headline_and_leaves_the_other_answer_hollow(misfit: An
     ax = misfit.mean().plot  # a single score has the same rule
     assert misfit.mean().method == "robust"
     forest = plots.plot_scores([misfit.mean()], ax=new_ax())
-    faces = {line.get_marker(): to_hex(line.get_markerfacecolor()) for line in forest.lines if len(line.get_xdata()) == 1}
+    faces = {
+        line.get_marker(): to_hex(line.get_markerfacecolor()) for line in forest.lines if len(line.get_xdata()) == 1
+    }
     assert faces["D"] == palette()[1] and faces["o"] == "#ffffff"
     lines = {line.get_marker(): line.get_linestyle() for line in ax(ax=new_ax()).lines}
     assert lines == {"D": "-", "o": "--"}

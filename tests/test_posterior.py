@@ -278,3 +278,12 @@ def test_benchmark_scores_of_a_large_run_take_little_memory():
     post.scores([metrics.mean(), metrics.pass_at(4)])
     unit = 1 if sys.platform == "darwin" else 1024
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * unit < 500e6
+
+
+@pytest.mark.parametrize("engine", ["quadrature", "nuts"])
+def test_ten_million_correct_of_twenty_million_have_the_right_mean_and_sd(engine):
+    """Case 23: mean .5, sd 1.118e-4, where single precision fails elsewhere."""
+    counts = be.Counts.from_arrays([10_000_000], [20_000_000])
+    score = be.fit(counts, engine=engine, seed=1, progress=False).mean("benchmark")
+    assert score.value == pytest.approx(0.5, abs=1e-5)
+    assert score.sd == pytest.approx(1.118e-4, rel=0.05)

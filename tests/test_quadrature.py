@@ -132,3 +132,42 @@ def test_extreme_generations_are_integrated_without_trouble():
 def test_impossible_priors_are_refused_in_a_sentence():
     with pytest.raises(OptionError, match="prior of mu must be two positive numbers"):
         exact_posterior([1], [2], (0, 1))
+
+
+def gauss_legendre(correct, generations, nodes=500):
+    """Posterior mean and sd of mu and rho by a plain product rule on the unit square."""
+    from bayeseval.likelihoods import beta_binomial_loglik, survival_counts
+
+    points, weights = np.polynomial.legendre.leggauss(nodes)
+    points, weights = (points + 1) / 2, weights / 2
+    mu, rho = points[:, None], points[None, :]
+    loglik = beta_binomial_loglik(np, mu, 1 - mu, rho, 1 - rho, survival_counts(correct, generations).arrays)
+    weight = np.exp(loglik - loglik.max()) * weights[:, None] * weights[None, :]
+    weight /= weight.sum()
+    moments = {}
+    for name, values in (("mu", mu), ("rho", rho)):
+        mean = np.sum(weight * values)
+        moments[name] = (mean, np.sqrt(np.sum(weight * (values - mean) ** 2)))
+    return moments
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_quadrature_equals_a_plain_product_rule(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 40))
+    generations = rng.integers(1, 17, n)
+    mu, rho = rng.uniform(0.1, 0.9), rng.uniform(0.02, 0.9)
+    correct = rng.binomial(generations, rng.beta(mu * (1 - rho) / rho, (1 - mu) * (1 - rho) / rho, n))
+    exact, plain = exact_posterior(correct, generations), gauss_legendre(correct, generations)
+    for name in ("mu", "rho"):
+        assert (exact.mean(name), exact.sd(name)) == pytest.approx(plain[name], rel=1e-6)
+
+
+def test_the_ridge_towards_rho_zero_is_not_cut_off():
+    """Counts that look almost binomial: a coarse first look misses how far the posterior reaches to small rho."""
+    correct = [2, 3, 4, 5, 5, 5, 5, 7, 8, 8, 8, 8, 9, 9, 9, 10, 10, 12, 12, 14]
+    exact = exact_posterior(correct, [16] * 20)
+    plain = gauss_legendre(correct, [16] * 20)
+    assert exact.y[0] < -30
+    for name in ("mu", "rho"):
+        assert (exact.mean(name), exact.sd(name)) == pytest.approx(plain[name], rel=1e-9)

@@ -218,7 +218,9 @@ def test_few_runs_are_open_and_many_are_folded(tmp_path: Path) -> None:
 def test_few_prompts_are_all_shown_and_of_many_the_extremes(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     for size, rows in ((12, 12), (200, 216)):
-        post = fit(be.Counts.from_arrays(rng.binomial(8, rng.beta(1, 1, size)), 8, prompt=[f"q{i}" for i in range(size)]))
+        post = fit(
+            be.Counts.from_arrays(rng.binomial(8, rng.beta(1, 1, size)), 8, prompt=[f"q{i}" for i in range(size)])
+        )
         text = be.report(post, tmp_path / "r.html").read_text(encoding="utf-8")
         assert len(re.findall(r'<td class="name">q\d+</td>', text)) == rows
         assert ("All 200 prompts" in text) == (size == 200)
@@ -378,7 +380,7 @@ def test_a_report_appears_whole_or_not_at_all(aime: Any, tmp_path: Path, monkeyp
     path = tmp_path / "report.json"
     path.write_text("before")
 
-    def full(*_: Any) -> None:
+    def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_text", full)

@@ -112,7 +112,9 @@ def run_fit(
     posteriors = posteriors_of(paths, chosen)
     files = [] if target is None else save(posteriors, target)
     if as_json:
-        _print_document(posteriors, "fit", metrics, prob, files={"posteriors": [str(file) for file in files]})
+        _print_document(
+            posteriors, "fit", metrics, prob, files={"posteriors": [str(file) for file in files]} if files else None
+        )
         return
     show_scores(posteriors, metrics, prob)
     show_moments(posteriors, prob)

@@ -246,7 +246,10 @@ def plan_record(plan: Plan) -> dict[str, Any]:
 
 def _score_record(score: Score, headline: bool) -> dict[str, Any]:
     names = ("name", "estimand", "method", "value", "sd", "lower", "upper", "prob", "extrapolated")
-    return {**{name: getattr(score, name) for name in names}, "headline": headline, "warnings": list(score.warnings)}
+    record = {name: getattr(score, name) for name in names}
+    # Means of numbers in [0, 1] may leave it by the last bit.
+    record |= {name: float(np.clip(record[name], 0, 1)) for name in ("value", "lower", "upper")}
+    return {**record, "headline": headline, "warnings": list(score.warnings)}
 
 
 def _ask(posterior: Posterior, wanted: list[Metric] | None, prob: float) -> Run:

@@ -56,7 +56,8 @@ def run_details(material: Material, index: int, pages: Pages) -> dict[str, Any]:
     size = len(material.runs)
     if size <= TWO_FIGURES:
         figures["check"] = pages.figure(check.plot, f"Histogram of correct counts of {run.name} with the model's band")
-        figures["distribution"] = pages.figure(posterior.plot, f"Distribution of P(correct) over prompts, {run.name}")
+        spread = partial(plots.plot_prompt_distribution, posterior, prob=material.prob)
+        figures["distribution"] = pages.figure(spread, f"Distribution of P(correct) over prompts, {run.name}")
     if size <= ALL_FIGURES and posterior.typical_generations > 1:
         curve = partial(plots.plot_pass_curve, posterior, max_k=posterior.typical_generations * 2, prob=material.prob)
         figures["curve"] = pages.figure(curve, f"pass@k and pass^k against k, {run.name}")

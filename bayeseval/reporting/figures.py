@@ -54,18 +54,18 @@ def _fitted(svg: str, label: str, number: int) -> str:
     svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->|<defs>\s*<style.*?</style>\s*</defs>", "", svg, flags=re.DOTALL)
     width, height = (float(value) for value in re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)[0])
     # Tags alone are changed: texts between them, such as the numbers of an axis, stay as they are.
-    svg = re.sub(r"<[^>]*>", lambda tag: _tidy(tag[0]), svg)
-    # Names that something refers to are made the figure's own, all others go.
-    svg = re.sub(r'(url\(#|href="#)', rf"\g<1>f{number}-", svg)
-    wanted = set(re.findall(r'(?:url\(#|href="#)([^")]+)', svg))
-    svg = re.sub(r' id="([^"]+)"', lambda m: f' id="f{number}-{m[1]}"' if f"f{number}-{m[1]}" in wanted else "", svg)
+    svg = re.sub(r"<[^>]*>", lambda tag: _tidy(tag[0], number), svg)
+    # Names to which nothing refers go: figures repeat them.
+    wanted = set(re.findall(r'(?:url\(#|href="#)([^")]+)', "".join(re.findall(r"<[^>]*>", svg))))
+    svg = re.sub(r'(<[^>]*?) id="([^"]+)"', lambda found: found[0] if found[2] in wanted else found[1], svg)
     svg = re.sub(r">\s+<", "><", svg).strip()
     head = f'<svg viewBox="0 0 {width:.0f} {height:.0f}" style="max-width:{width * 4 / 3:.0f}px" role="img"'
     return re.sub(r"<svg [^>]*>", lambda _: f'{head} aria-label="{escape(label)}">', svg, count=1)
 
 
-def _tidy(tag: str) -> str:
+def _tidy(tag: str, number: int) -> str:
     tag = re.sub(r"\s+", " ", tag).replace("xlink:href", "href")
+    tag = re.sub(r'(url\(#|href="#| id=")', rf"\g<1>f{number}-", tag)
     tag = re.sub(r"(\d\.\d\d)\d+", r"\1", tag)
     tag = re.sub(r"font-family: [^;\"]*", "font-family: var(--font)", tag)
     for plain, variable in _colours().items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ def html_page(material: Material) -> str:
     pages = Pages()
     order = sorted(range(len(material.runs)), key=lambda index: -_headline(material.runs[index]))
     benchmarks = dict.fromkeys(run.posterior.benchmark for run in material.runs)
-    return environment.get_template("report.html.j2").render(
+    text = environment.get_template("report.html.j2").render(
         material=material,
         version=__version__,
         estimands=ESTIMANDS,
@@ -68,6 +69,8 @@ def html_page(material: Material) -> str:
         caveats=CAVEATS,
         references=REFERENCES,
     )
+    # Control characters that names may hold are no text of a page.
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "\ufffd", text)
 
 
 def _headline(run: Run) -> float:
