@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayeseval.errors import FitError
 from bayeseval.estimators import moments
 from bayeseval.model_data import unique_cells
 from bayeseval.prompts import blocks
@@ -234,13 +235,16 @@ def diagnose(posterior: Posterior) -> Diagnostics:
 
 def _compare_with_exact(posterior: Posterior, table: dict[str, dict[str, float]]) -> None:
     prior = posterior.prior
-    exact = exact_posterior(
-        posterior.counts.correct,
-        posterior.counts.generations,
-        (prior["mu"][0], prior["mu"][1]),
-        (prior["rho"][0], prior["rho"][1]),
-        tolerance=1e-6,
-    )
+    try:
+        exact = exact_posterior(
+            posterior.counts.correct,
+            posterior.counts.generations,
+            (prior["mu"][0], prior["mu"][1]),
+            (prior["rho"][0], prior["rho"][1]),
+            tolerance=1e-6,
+        )
+    except FitError:
+        return  # no second opinion; R-hat, effective draws and divergences still speak
     for name in ("mu", "rho", "sigma"):
         if name in table:
             row = table[name]

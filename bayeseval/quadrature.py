@@ -1,10 +1,11 @@
 r"""The exact engine: the posterior of a two-parameter beta-binomial model by quadrature, without any sampling.
 
 In :math:`(x, y) = (\mathrm{logit}\,\mu, \mathrm{logit}\,\rho)` the posterior density is analytic and decays at least
-like :math:`e^{-|x|-|y|}`, so the trapezoidal rule on a rectangle converges geometrically [1]_. The rectangle is found
-by zooming in on the nodes within 36 nats of the maximum; the number of nodes is doubled until the evidence and the
-first two moments of mu and rho no longer change. Between the nodes the density is known by its cardinal (sinc) series,
-which gives cumulative probabilities and quantiles to the same accuracy.
+like :math:`e^{-|x|-|y|}`, so the trapezoidal rule converges geometrically [1]_. It is nested: for every y the nodes in
+x span what lies within 36 nats of the maximum at that y, because with few prompts and many generations the posterior
+is a funnel, ever narrower in x towards rho = 0. The number of nodes is doubled until the evidence and the first two
+moments of mu and rho no longer change. Between the nodes the density is known by its cardinal (sinc) series, which
+gives cumulative probabilities and quantiles to the same accuracy.
 
 It is the oracle for NUTS, and what makes planning fast (`bayeseval.refits`).
 
@@ -30,13 +31,24 @@ __all__ = ["ExactPosterior", "cardinal_cdf", "exact_posterior", "log_sigmoid"]
 EXTENT = 45.0
 NATS = 36.0
 NODES = (65, 129, 257, 513)
+COARSE = 46
 ROUNDING = 5e-16
 BLOCK = 1 << 21
 """Most numbers held at once while the log density is tabulated (16 MiB of float64)."""
 
 Prior = tuple[float, float]
-Box = tuple[float, float, float, float]
 LogDensity = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Where the posterior lies: the span of y, and for coarse y the span of x."""
+
+    y: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -45,8 +57,8 @@ class ExactPosterior:
 
     Attributes
     ----------
-    x, y : float arrays (X,), (Y,)
-        Nodes: logit mu and logit rho, equally spaced.
+    x, y : float arrays (X, Y), (Y,)
+        Nodes: logit mu and logit rho, equally spaced along their first axis.
     weight : float array (X, Y)
         Posterior probability of each node; sums to 1.
     log_evidence : float
@@ -63,8 +75,8 @@ class ExactPosterior:
 
     @cached_property
     def mu(self) -> np.ndarray:
-        """Mean of P(correct) at each node (X, 1)."""
-        return np.exp(log_sigmoid(self.x))[:, None]
+        """Mean of P(correct) at each node (X, Y)."""
+        return np.exp(log_sigmoid(self.x))
 
     @cached_property
     def rho(self) -> np.ndarray:
@@ -74,7 +86,7 @@ class ExactPosterior:
     @cached_property
     def sigma(self) -> np.ndarray:
         """Standard deviation of P(correct) over prompts at each node (X, Y)."""
-        return np.exp((log_sigmoid(self.x) + log_sigmoid(-self.x)) / 2)[:, None] * np.sqrt(self.rho)
+        return np.exp((log_sigmoid(self.x) + log_sigmoid(-self.x)) / 2) * np.sqrt(self.rho)
 
     def expect(self, values: np.ndarray) -> float:
         """Posterior mean of a quantity given at the nodes (broadcasts to (X, Y))."""
@@ -102,16 +114,23 @@ class ExactPosterior:
         -------
         float array (prob,)
         """
-        nodes, axis = (self.x, 1) if name == "mu" else (self.y, 0)
-        mass = self.weight.sum(axis=axis)
-        probs = np.atleast_1d(np.asarray(probs, dtype=float))
-        lower = np.full(probs.shape, nodes[0])
-        upper = np.full(probs.shape, nodes[-1])
-        for _ in range(60):
-            middle = (lower + upper) / 2
-            below = cardinal_cdf(nodes, mass, middle) < probs
-            lower, upper = np.where(below, middle, lower), np.where(below, upper, middle)
-        return np.exp(log_sigmoid((lower + upper) / 2))
+        from scipy.optimize import brentq
+
+        nodes = self.x if name == "mu" else self.y
+        cdf = self._cdf_x if name == "mu" else self._cdf_y
+        roots = [
+            brentq(lambda point, prob=prob: cdf(point) - prob, nodes.min(), nodes.max(), xtol=1e-13)
+            for prob in np.atleast_1d(np.asarray(probs, dtype=float))
+        ]
+        return np.exp(log_sigmoid(np.array(roots)))
+
+    def _cdf_y(self, at: float) -> float:
+        return float(cardinal_cdf(self.y, self.weight.sum(axis=0), np.array([at]))[0])
+
+    def _cdf_x(self, at: float) -> float:
+        columns = self.weight.sum(axis=0) > 1e-18
+        nodes, weight = self.x[:, columns], self.weight[:, columns]
+        return float(np.sum(weight * _cardinal((at - nodes) / (nodes[1] - nodes[0]))))
 
     def draws(self, size: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Draws of mu and rho, spread evenly over the posterior (a shifted R2 sequence through the inverse CDFs).
@@ -131,10 +150,10 @@ class ExactPosterior:
         plastic = 1.32471795724474602596
         steps = np.arange(1, size + 1)[:, None] * np.array([1 / plastic, 1 / plastic**2]) + rng.random(2)
         first, second = np.clip(steps % 1.0, 1e-12, 1 - 1e-12).T
-        x = _invert(self.x, self.weight.sum(axis=1)[None, :], first, np.zeros(size, dtype=int))
-        position = np.clip((x - self.x[0]) / (self.x[1] - self.x[0]), 0, self.x.size - 1)
-        row = np.where(rng.random(size) < position % 1.0, np.ceil(position), np.floor(position)).astype(int)
-        y = _invert(self.y, self.weight, second, row)
+        y = _invert(self.y, self.weight.sum(axis=0)[:, None], first, np.zeros(size, dtype=int))
+        position = np.clip((y - self.y[0]) / (self.y[1] - self.y[0]), 0, self.y.size - 1)
+        column = np.where(rng.random(size) < position % 1.0, np.ceil(position), np.floor(position)).astype(int)
+        x = _invert(self.x, self.weight, second, column)
         return {
             "mu": np.exp(log_sigmoid(x)),
             "not_mu": np.exp(log_sigmoid(-x)),
@@ -192,10 +211,10 @@ def exact_posterior(
 
     # The log density of millions of generations is a sum of millions of logarithms and rounds accordingly.
     tolerance = max(tolerance, ROUNDING * float(np.sum(generations)))
-    box = _zoom(log_density)
-    previous = _on_grid(log_density, box, nodes)
+    spans = _find_spans(log_density)
+    previous = _on_grid(log_density, spans, nodes)
     for size in [n for n in NODES if n > nodes] or [2 * nodes - 1]:
-        finer = _on_grid(log_density, box, size)
+        finer = _on_grid(log_density, spans, size)
         error = _change(previous, finer)
         if error < tolerance:
             return replace(finer, error=error)
@@ -224,11 +243,15 @@ def cardinal_cdf(nodes: np.ndarray, mass: np.ndarray, at: np.ndarray) -> np.ndar
     -------
     float array (..., point)
     """
+    step = nodes[1] - nodes[0]
+    return mass @ _cardinal((np.asarray(at)[None, :] - nodes[:, None]) / step)
+
+
+def _cardinal(distance: np.ndarray) -> np.ndarray:
+    """Integral of the cardinal function up to ``distance`` steps from its node."""
     from scipy.special import sici
 
-    step = nodes[1] - nodes[0]
-    kernel = 0.5 + sici(np.pi * (np.asarray(at)[None, :] - nodes[:, None]) / step)[0] / np.pi
-    return mass @ kernel
+    return 0.5 + sici(np.pi * distance)[0] / np.pi
 
 
 def log_sigmoid(x: np.ndarray) -> np.ndarray:
@@ -244,67 +267,80 @@ def _log_density(
     log_mu, log_not_mu = log_sigmoid(x), log_sigmoid(-x)
     log_rho, log_not_rho = log_sigmoid(y), log_sigmoid(-y)
     log_prior = (
-        (prior_mu[0] * log_mu + prior_mu[1] * log_not_mu - betaln(*prior_mu))[:, None]
-        + (prior_rho[0] * log_rho + prior_rho[1] * log_not_rho - betaln(*prior_rho))[None, :]
+        prior_mu[0] * log_mu
+        + prior_mu[1] * log_not_mu
+        - betaln(*prior_mu)
+        + prior_rho[0] * log_rho
+        + prior_rho[1] * log_not_rho
+        - betaln(*prior_rho)
     )
-    width = y.size * max(array.size for array in counts.values())
-    rows = max(1, BLOCK // width)
+    rows = max(1, BLOCK // (y.size * max(array.size for array in counts.values())))
+    rho, not_rho = np.exp(log_rho)[None, :], np.exp(log_not_rho)[None, :]
     blocks = [
         beta_binomial_loglik(
-            np,
-            np.exp(log_mu[start : start + rows, None]),
-            np.exp(log_not_mu[start : start + rows, None]),
-            np.exp(log_rho[None, :]),
-            np.exp(log_not_rho[None, :]),
-            counts,
+            np, np.exp(log_mu[start : start + rows]), np.exp(log_not_mu[start : start + rows]), rho, not_rho, counts
         )
-        for start in range(0, x.size, rows)
+        for start in range(0, x.shape[0], rows)
     ]
     return log_prior + np.concatenate(blocks)
 
 
-def _zoom(log_density: LogDensity) -> Box:
-    """Rectangle that holds everything within NATS of the maximum: zoom in on it, then widen what was cut too close.
+def _find_spans(log_density: LogDensity) -> Spans:
+    """Where the posterior lies: for coarse y the span in x, by zooming in on each y apart; then the span in y.
 
-    The first looks are coarse and may miss the ridge along which the posterior reaches far.
+    The span in y is widened again and again while the density at its ends is not negligible.
     """
-    box: Box = (-EXTENT, EXTENT, -EXTENT, EXTENT)
+    low, high = -EXTENT, EXTENT
     for _ in range(60):
-        x, y = np.linspace(*box[:2], 46), np.linspace(*box[2:], 46)
-        height = log_density(x, y)
-        inside = height > height.max() - NATS
-        columns, rows = inside.any(axis=1), inside.any(axis=0)
-        new = (*_extent(x, columns), *_extent(y, rows))
-        small = (new[1] - new[0]) <= 0.6 * (box[1] - box[0]) or (new[3] - new[2]) <= 0.6 * (box[3] - box[2])
-        cut = [
-            edge and abs(end) < EXTENT
-            for edge, end in zip((columns[0], columns[-1], rows[0], rows[-1]), box, strict=True)
-        ]
-        if not small and not any(cut):
-            return new
-        width, height_ = new[1] - new[0], new[3] - new[2]
-        box = (
-            max(-EXTENT, new[0] - 0.5 * width * cut[0]),
-            min(EXTENT, new[1] + 0.5 * width * cut[1]),
-            max(-EXTENT, new[2] - 0.5 * height_ * cut[2]),
-            min(EXTENT, new[3] + 0.5 * height_ * cut[3]),
-        )
+        y = np.linspace(low, high, COARSE)
+        lower, upper = _spans_of_x(log_density, y, np.full(COARSE, -EXTENT), np.full(COARSE, EXTENT))
+        height = log_density(_between(lower, upper, COARSE), y).max(axis=0) + np.log(upper - lower)
+        inside = np.flatnonzero(height > height.max() - NATS)
+        step = y[1] - y[0]
+        new = (max(y[inside[0]] - step, -EXTENT), min(y[inside[-1]] + step, EXTENT))
+        if new[1] - new[0] > 0.6 * (high - low):
+            return Spans(y, lower, upper, *new)
+        low, high = new
     raise FitError("the quadrature found no region that holds the posterior; use engine='nuts'")
 
 
-def _extent(nodes: np.ndarray, inside: np.ndarray) -> tuple[float, float]:
-    index = np.flatnonzero(inside)
-    step = nodes[1] - nodes[0]
-    return max(nodes[index[0]] - step, -EXTENT), min(nodes[index[-1]] + step, EXTENT)
+def _spans_of_x(
+    log_density: LogDensity, y: np.ndarray, lower: np.ndarray, upper: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """For each y the ends of what lies within NATS of the maximum over x, found by zooming in from wider ends."""
+    columns = np.arange(y.size)
+    for _ in range(60):
+        x = _between(lower, upper, COARSE)
+        height = log_density(x, y)
+        inside = height > height.max(axis=0) - NATS
+        first, last = inside.argmax(axis=0), COARSE - 1 - inside[::-1].argmax(axis=0)
+        step = x[1] - x[0]
+        new_lower = np.maximum(x[first, columns] - step, -EXTENT)
+        new_upper = np.minimum(x[last, columns] + step, EXTENT)
+        done = (new_upper - new_lower) > 0.6 * (upper - lower)
+        lower, upper = new_lower, new_upper
+        if done.all():
+            break
+    return lower, upper
 
 
-def _on_grid(log_density: LogDensity, box: Box, nodes: int) -> ExactPosterior:
-    x, y = np.linspace(*box[:2], nodes), np.linspace(*box[2:], nodes)
-    height = log_density(x, y)
+def _between(lower: np.ndarray, upper: np.ndarray, nodes: int) -> np.ndarray:
+    return lower + (upper - lower) * np.linspace(0, 1, nodes)[:, None]
+
+
+def _on_grid(log_density: LogDensity, spans: Spans, nodes: int) -> ExactPosterior:
+    y = np.linspace(spans.low, spans.high, nodes)
+    # From the coarse spans on either side, since a narrow funnel may bend between them.
+    right = np.clip(np.searchsorted(spans.y, y), 1, spans.y.size - 1)
+    lower, upper = (
+        np.minimum(spans.lower[right - 1], spans.lower[right]),
+        np.maximum(spans.upper[right - 1], spans.upper[right]),
+    )
+    x = _between(*_spans_of_x(log_density, y, lower, upper), nodes)
+    height = log_density(x, y) + np.log(x[1] - x[0])
     weight = np.exp(height - height.max())
     total = weight.sum()
-    cell = (x[1] - x[0]) * (y[1] - y[0])
-    return ExactPosterior(x, y, weight / total, float(height.max() + np.log(total * cell)), np.inf)
+    return ExactPosterior(x, y, weight / total, float(height.max() + np.log(total * (y[1] - y[0]))), np.inf)
 
 
 def _change(coarse: ExactPosterior, fine: ExactPosterior) -> float:
@@ -315,15 +351,16 @@ def _change(coarse: ExactPosterior, fine: ExactPosterior) -> float:
     return float(max(changes))
 
 
-def _invert(nodes: np.ndarray, mass: np.ndarray, probs: np.ndarray, row: np.ndarray) -> np.ndarray:
-    """Inverse CDF of row ``row[s]`` of ``mass`` at ``probs[s]``: cumulative trapezoids, linear between the nodes."""
-    rows, position = np.unique(row, return_inverse=True)
-    cumulative = np.cumsum(mass[rows], axis=1) - mass[rows] / 2
-    cumulative /= mass[rows].sum(axis=1, keepdims=True)
+def _invert(nodes: np.ndarray, mass: np.ndarray, probs: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """Inverse CDF of ``mass[:, column[s]]`` at ``probs[s]``: cumulative trapezoids, linear between the nodes."""
+    columns, position = np.unique(column, return_inverse=True)
+    chosen = mass[:, columns]
+    cumulative = (np.cumsum(chosen, axis=0) - chosen / 2) / chosen.sum(axis=0)
+    nodes = np.broadcast_to(nodes[:, None] if nodes.ndim == 1 else nodes[:, columns], chosen.shape)
     result = np.empty(probs.shape)
-    for index in range(rows.size):
-        chosen = position == index
-        result[chosen] = np.interp(probs[chosen], cumulative[index], nodes)
+    order = np.argsort(position, kind="stable")
+    for index, rows in enumerate(np.split(order, np.flatnonzero(np.diff(position[order])) + 1)):
+        result[rows] = np.interp(probs[rows], cumulative[:, index], nodes[:, index])
     return result
 
 

@@ -274,6 +274,27 @@ def test_forest_says_where_there_is_no_interval(aime: Any) -> None:
     assert left <= min(s.value for s in with_and_without) and max(s.value for s in with_and_without) <= right
 
 
+def test_forest_draws_the_best_of_too_many_rows_and_says_so(arena: Any) -> None:
+    ax = plots.plot_scores(arena.mean(), most=6, ax=new_ax())
+    labels = [tick.get_text() for tick in ax.get_yticklabels()]
+    everything = [tick.get_text() for tick in arena.plot(ax=new_ax()).get_yticklabels()]
+    second = everything.index("AIME-2025-II")
+    assert labels == everything[:4] + everything[second : second + 4]
+    assert "29 lower rows left out" in ax.get_title(loc="left")
+
+
+def test_forest_gives_two_fits_of_a_run_two_rows(arena: Any) -> None:
+    again = be.fit(arena[0].counts, engine="quadrature", seed=1, prior={"mu": (5, 5)}, progress=False)
+    ax = plots.plot_scores([arena[0].mean(), again.mean()], ax=new_ax())
+    assert {tick.get_text() for tick in ax.get_yticklabels()} == {"DeepSeek-R1", "DeepSeek-R1, fit 2"}
+
+
+def test_intervals_of_many_runs_stop_at_a_size_that_can_be_drawn(arena: Any) -> None:
+    ax = be.compare_intervals(arena).plot(ax=new_ax())
+    assert "the first 25 of 35 runs" in texts(ax)
+    assert len([text for text in ax.texts if "(population)" in text.get_text()]) == 25
+
+
 def test_forest_of_nothing_is_refused() -> None:
     with pytest.raises(be.BayesevalError, match="no score"):
         plots.plot_scores([])

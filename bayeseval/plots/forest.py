@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeseval.errors import OptionError
+from bayeseval.errors import OptionError, require_positive_integer
 from bayeseval.plots.canvas import LOOKS, canvas, colour, finite, interval_words, legend_below, plain, span
 from bayeseval.scores import Score
 
@@ -32,7 +33,7 @@ class Row:
         return answers[0][0].value
 
 
-def plot_scores(scores: Sequence[Score], *, ax: Axes | None = None) -> Axes:
+def plot_scores(scores: Sequence[Score], *, ax: Axes | None = None, most: int = 100) -> Axes:
     """Scores of several runs with their intervals, best first, every benchmark for itself.
 
     Parameters
@@ -41,6 +42,8 @@ def plot_scores(scores: Sequence[Score], *, ax: Axes | None = None) -> Axes:
         Both methods are drawn where a score has a second answer; the headline is filled, the other hollow.
     ax : matplotlib.axes.Axes, optional
         A figure is made where none is given, as tall as the rows need.
+    most : int
+        Most rows to draw, the benchmarks sharing them; of more, the best are drawn, and the title says so.
 
     Returns
     -------
@@ -63,7 +66,7 @@ def plot_scores(scores: Sequence[Score], *, ax: Axes | None = None) -> Axes:
     scores = list(scores)
     if not scores:
         raise OptionError("there is no score to plot")
-    rows = _rows(scores)
+    rows, left_out = _rows(scores, require_positive_integer("most", most))
     series = [key for key in LOOKS if any((s.estimand, s.method) == key for row in rows for s, _ in row.answers)]
     step = 0.2 if len(series) < 3 else 0.24
     offset = {key: step * (place - (len(series) - 1) / 2) for place, key in enumerate(series)}
@@ -82,29 +85,42 @@ def plot_scores(scores: Sequence[Score], *, ax: Axes | None = None) -> Axes:
         ax.tick_params(axis="y", length=0)
         ax.grid(axis="y", visible=False)
         ax.set_xlabel(_axis_words(scores))
-        ax.set_title(_title(scores))
+        ax.set_title(_title(scores, left_out))
         legend_below(ax, [_handle(*LOOKS[key]) for key in series])
     return ax
 
 
-def _rows(scores: list[Score]) -> list[Row]:
-    systems, benchmarks, names = ({getattr(s, what) for s in scores} for what in ("system", "benchmark", "name"))
-    found: dict[tuple[str, str, str], Row] = {}
+def _rows(scores: list[Score], most: int) -> tuple[list[Row], int]:
+    """The rows to draw, and how many there is no room for."""
+    systems, benchmarks, names, models = (
+        {getattr(score, what) for score in scores} for what in ("system", "benchmark", "name", "model")
+    )
+    found: dict[tuple[str, ...], Row] = {}
+    times: Counter[tuple[str, ...]] = Counter()
     for score in scores:
         parts = [plain(score.system)] if len(systems) > 1 or len(names) == 1 else []
         parts += [score.name] if len(names) > 1 else []
-        key = score.benchmark, score.system, score.name
-        row = found.setdefault(key, Row(", ".join(parts), []))
+        parts += [plain(score.model)] if len(models) > 1 else []
+        key = score.benchmark, score.system, score.name, score.model
+        # The same question asked of a run twice is a second fit, and has a row of its own.
+        times[*key, score.estimand] += 1
+        fit = times[*key, score.estimand]
+        parts += [f"fit {fit}"] if fit > 1 else []
+        row = found.setdefault((*key, str(fit)), Row(", ".join(parts), []))
         row.answers.append((score, True))
         if score.other is not None:
             row.answers.append((score.other, False))
     rows: list[Row] = []
+    left_out = 0
     for benchmark in dict.fromkeys(key[0] for key in found):
         rows += [Row(plain(benchmark), [])] if len(benchmarks) > 1 else []
         own = [row for key, row in found.items() if key[0] == benchmark]
         # Scores of one system keep their order: pass@16 is no better system than pass@2.
-        rows += sorted(own, key=lambda row: -row.rank) if len(systems) > 1 else own
-    return rows
+        own = sorted(own, key=lambda row: -row.rank) if len(systems) > 1 else own
+        room = max(1, most // len(benchmarks))
+        rows += own[:room]
+        left_out += len(own[room:])
+    return rows, left_out
 
 
 def _draw(ax: Axes, score: Score, place: float, headline: bool) -> None:
@@ -145,7 +161,7 @@ def _axis_words(scores: list[Score]) -> str:
     return f"{what}, with {' and '.join(interval_words(prob) for prob in probs)}"
 
 
-def _title(scores: list[Score]) -> str:
+def _title(scores: list[Score], left_out: int) -> str:
     systems, benchmarks = (list(dict.fromkeys(getattr(s, what) for s in scores)) for what in ("system", "benchmark"))
     parts = []
     if len(systems) == 1 and len({score.name for score in scores}) > 1:
@@ -154,4 +170,5 @@ def _title(scores: list[Score]) -> str:
         parts.append(plain(benchmarks[0]))
     methods = {(s.estimand, s.method) for score in scores for s in (score, score.other) if s is not None}
     filled = "filled marks: headline" if len({key for key in methods if key[0] == "population"}) > 1 else ""
-    return ", ".join(filter(None, [" on ".join(parts), filled]))
+    missing = f"{left_out:,} lower rows left out" if left_out else ""
+    return ", ".join(filter(None, [" on ".join(parts), filled, missing]))

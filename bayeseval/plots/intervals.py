@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_intervals"]
 
+MOST_RUNS = 25
+
 
 class Comparison(Protocol):
     """What `bayeseval.compare_intervals` returns, as far as it is drawn."""
@@ -34,7 +36,7 @@ def plot_intervals(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
     comparison : IntervalComparison
         From `bayeseval.compare_intervals`.
     ax : matplotlib.axes.Axes, optional
-        A figure is made where none is given, as tall as the rows need.
+        A figure is made where none is given, as tall as the rows need; of many runs, the first 25 are drawn.
 
     Returns
     -------
@@ -43,6 +45,8 @@ def plot_intervals(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
     frame = comparison.to_frame()
     if frame.empty:
         raise OptionError("there is no interval to plot")
+    runs = frame[["system", "benchmark"]].drop_duplicates()
+    frame = frame.merge(runs.head(MOST_RUNS), on=["system", "benchmark"])
     lines = _lines(frame)
     low = finite([*frame["lower"], *frame["value"]]).min()
     high = finite([*frame["upper"], *frame["value"]]).max()
@@ -60,9 +64,10 @@ def plot_intervals(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
         ax.tick_params(axis="y", length=0)
         ax.grid(axis="y", visible=False)
         ax.set_xlabel(f"mean of P(correct){_prob_words(comparison)}")
-        runs = frame[["system", "benchmark"]].drop_duplicates()
         if len(runs) == 1:
             ax.set_title(run_words(runs.iloc[0]["system"], runs.iloc[0]["benchmark"]))
+        elif len(runs) > MOST_RUNS:
+            ax.set_title(f"the first {MOST_RUNS} of {len(runs):,} runs")
     return ax
 
 
