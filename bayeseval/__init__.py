@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from bayeseval.conformance import check_model as check_model
     from bayeseval.counts import Counts as Counts
     from bayeseval.datasets import example as example
+    from bayeseval.defaults import options as options
     from bayeseval.errors import BayesevalError as BayesevalError
     from bayeseval.estimators import moments as moments
     from bayeseval.fitting import fit as fit
     from bayeseval.intervals import compare_intervals as compare_intervals
     from bayeseval.metric_table import metric_estimates as metric_estimates
-    from bayeseval.defaults import options as options
     from bayeseval.outcomes import Outcomes as Outcomes
     from bayeseval.planning import plan as plan
     from bayeseval.posterior import Posterior as Posterior

@@ -1,4 +1,4 @@
-"""The few lines where the two generations of PyMC, ArviZ and JAX differ, and where their global state is kept as it was.
+"""The few lines where two generations of PyMC, ArviZ and JAX differ, and where their global state is restored.
 
 Supported: Python 3.11 with PyMC 5.28, ArviZ 0.23, JAX 0.10; Python 3.12 and later with PyMC 6, ArviZ 1.x, JAX 0.12.
 """

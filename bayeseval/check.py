@@ -1,4 +1,4 @@
-r"""Whether a posterior can be trusted: did the sampler converge, and does the model describe the data?
+r"""Whether a posterior can be trusted: whether the sampler converged, and whether the model describes the data.
 
 *Convergence*: R-hat, bulk and tail effective sample size, divergences; and, for a model that the exact engine knows,
 the distance between its means and standard deviations and those of the draws, in Monte Carlo standard errors.
@@ -355,10 +355,10 @@ def _check_latent(
     share = np.full(bins, 1 / bins)
     replicated = rng.multinomial(correct.size, share, size=distribution.n_draws)
     expected = np.full((1, bins), correct.size / bins)
-    p = np.mean(_deviance(replicated, expected) >= _deviance(observed, expected))
+    tail = np.mean(_deviance(replicated, expected) >= _deviance(observed, expected))
     lower, upper = np.quantile(replicated, [0.025, 0.975], axis=0)
     label = tuple(f"{low:.2f}-{high:.2f}" for low, high in zip(edges[:-1], edges[1:], strict=True))
-    return HistogramCheck("latent", label, observed.mean(axis=0), expected[0], lower, upper, float(p))
+    return HistogramCheck("latent", label, observed.mean(axis=0), expected[0], lower, upper, float(tail))
 
 
 def _deviance(counts: np.ndarray, expected: np.ndarray) -> np.ndarray:

@@ -133,7 +133,9 @@ def _check_quadrature(model: ModelFile) -> None:
 
     prior = model.prior()
     if set(prior) != {"mu", "rho"}:
-        raise ModelFileError(f"{model.path}: QUADRATURE needs exactly the priors 'mu' and 'rho', but it has {set(prior)}")
+        raise ModelFileError(
+            f"{model.path}: QUADRATURE needs exactly the priors 'mu' and 'rho', but it has {set(prior)}"
+        )
     data = ModelData(CORRECT, GENERATIONS)
     points = _points(model)
     if points.shape[1] != 2:

@@ -10,8 +10,8 @@ import numpy as np
 
 from bayeseval import metrics
 from bayeseval.clt import clt_interval_benchmark, clt_interval_population
-from bayeseval.display import html_table, rows_to_frame
 from bayeseval.defaults import options
+from bayeseval.display import html_table, rows_to_frame
 from bayeseval.posterior import Posterior
 from bayeseval.scores import decimals
 from bayeseval.variance import VarianceComponents, variance_components
@@ -88,9 +88,7 @@ class IntervalComparison:
         return html_table(header, [self._cells(row) for row in self.rows], self.explanation)
 
 
-def compare_intervals(
-    posteriors: Posterior | Sequence[Posterior], prob: float | None = None
-) -> IntervalComparison:
+def compare_intervals(posteriors: Posterior | Sequence[Posterior], prob: float | None = None) -> IntervalComparison:
     """Set posterior intervals of the mean beside those from moments, for both estimands.
 
     Parameters
@@ -212,5 +210,3 @@ def _explain(rows: list[IntervalRow], parts: VarianceComponents, posterior: Post
 
 def _number(value: Any) -> str:
     return "unknown" if np.isnan(value) else f"{value:.2f}"
-
-

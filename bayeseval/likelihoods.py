@@ -100,9 +100,7 @@ def survival_counts(correct: np.ndarray, generations: np.ndarray) -> SurvivalCou
     return SurvivalCounts(arrays)
 
 
-def beta_binomial_loglik(
-    xp: Any, mu: Any, not_mu: Any, rho: Any, not_rho: Any, counts: dict[str, Any]
-) -> Any:
+def beta_binomial_loglik(xp: Any, mu: Any, not_mu: Any, rho: Any, not_rho: Any, counts: dict[str, Any]) -> Any:
     r"""Log likelihood of all prompts, p_i integrated out, without the constant sum of log binomial coefficients.
 
     .. math:: \ell = \sum_j A_j\log(\mu(1-\rho)+j\rho) + B_j\log((1-\mu)(1-\rho)+j\rho) - D_j\log((1-\rho)+j\rho)
@@ -123,9 +121,7 @@ def beta_binomial_loglik(
         One log likelihood for each parameter value.
     """
     some, fail, all_ = (counts[f"{family}_head"][0] for family in SurvivalCounts.FAMILIES)
-    first_factors = (
-        some * _log(xp, mu) + fail * _log(xp, not_mu) + (some + fail - all_) * _log(xp, not_rho)
-    )
+    first_factors = some * _log(xp, mu) + fail * _log(xp, not_mu) + (some + fail - all_) * _log(xp, not_rho)
     return (
         first_factors
         + _weighted_log_rising(xp, mu * not_rho, rho, "correct", counts)
@@ -179,9 +175,7 @@ def log_binomial(generations: np.ndarray, correct: np.ndarray) -> np.ndarray:
     return -betaln(n - c + 1.0, c + 1.0) - np.log1p(n)
 
 
-def beta_binomial_logpmf(
-    correct: np.ndarray, generations: np.ndarray, mu: np.ndarray, rho: np.ndarray
-) -> np.ndarray:
+def beta_binomial_logpmf(correct: np.ndarray, generations: np.ndarray, mu: np.ndarray, rho: np.ndarray) -> np.ndarray:
     """Log probability of ``correct`` out of ``generations`` when p ~ Beta with mean mu, intraclass correlation rho.
 
     Parameters

@@ -51,9 +51,7 @@ class ModelData:
         return {**self.survival, **self.cells}
 
 
-def unique_cells(
-    correct: np.ndarray, generations: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def unique_cells(correct: np.ndarray, generations: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Distinct (correct, generations) pairs, how many prompts share each, and the cell of every prompt.
 
     Parameters

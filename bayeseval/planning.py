@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayeseval.errors import DataError, OptionError, require_choice, require_positive_integer, require_probability
-from bayeseval.model_data import unique_cells
 from bayeseval.batches import Batch, batch_of_counts, batch_of_known
 from bayeseval.defaults import options
+from bayeseval.errors import DataError, OptionError, require_choice, require_positive_integer, require_probability
+from bayeseval.model_data import unique_cells
 from bayeseval.posterior import Posterior
 from bayeseval.progress import Progress
 from bayeseval.prompts import PromptDistribution
@@ -270,9 +270,7 @@ def plan(
 class _Simulator:
     """Futures drawn from a posterior, and their data for growing numbers of generations."""
 
-    def __init__(
-        self, posterior: Posterior, design: str, size: int, method: str, futures: int, seed: int
-    ) -> None:
+    def __init__(self, posterior: Posterior, design: str, size: int, method: str, futures: int, seed: int) -> None:
         counts = posterior.counts
         self.rng = np.random.default_rng([seed, posterior.seed, 2])
         chosen = self.rng.choice(posterior.n_draws, futures, replace=futures > posterior.n_draws)
@@ -328,7 +326,9 @@ def _ladder(
     if generations is not None:
         ladder = sorted({require_positive_integer("generations", k) for k in generations})
         if not ladder:
-            raise OptionError("generations is empty; give the numbers of generations per prompt to try, or leave it out")
+            raise OptionError(
+                "generations is empty; give the numbers of generations per prompt to try, or leave it out"
+            )
         if ladder[0] < least and simulator.start.max(initial=0) > 0:
             raise OptionError(
                 f"every prompt has {least} generations already, but generations={ladder[0]} was asked for; plan for "

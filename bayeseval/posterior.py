@@ -17,9 +17,9 @@ import numpy as np
 from bayeseval import metrics as be_metrics
 from bayeseval.catalogue import ModelFile
 from bayeseval.counts import Counts
+from bayeseval.defaults import options
 from bayeseval.errors import OptionError
 from bayeseval.metrics import Metric
-from bayeseval.defaults import options
 from bayeseval.prompt_draws import benchmark_scores, prompt_summaries
 from bayeseval.prompts import PromptDistribution
 from bayeseval.quadrature import ExactPosterior

@@ -52,9 +52,7 @@ class Posteriors(Sequence[Posterior]):
         OptionError
             If none or several match; the message lists the runs.
         """
-        found = [
-            item for item in self.items if system in (None, item.system) and benchmark in (None, item.benchmark)
-        ]
+        found = [item for item in self.items if system in (None, item.system) and benchmark in (None, item.benchmark)]
         if len(found) != 1:
             runs = ", ".join(f"{item.system!r} on {item.benchmark!r}" for item in (found or self.items)[:20])
             raise OptionError(

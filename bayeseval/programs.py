@@ -117,9 +117,7 @@ def is_compiled(key: ProgramKey) -> bool:
     return key.digest() in _in_memory
 
 
-def get_program(
-    model: ModelFile, prior: Mapping[str, tuple[float, ...]], data: ModelData, key: ProgramKey
-) -> Program:
+def get_program(model: ModelFile, prior: Mapping[str, tuple[float, ...]], data: ModelData, key: ProgramKey) -> Program:
     """The compiled program of a key: from memory, from disk, or made anew.
 
     Raises

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -290,7 +291,7 @@ def _sample_with_blackjax(
     # Not through pm.sample: what PyMC 5.28 and 6.4 pass on, BlackJAX from 1.6 on refuses; older ones need an older JAX.
     _compat.import_pymc()
     try:
-        import blackjax
+        import blackjax  # type: ignore[import-untyped]
     except ImportError as error:
         raise MissingDependencyError(
             f"sampler='blackjax' needs a package that is not installed ({error}); install it with: "
@@ -304,10 +305,10 @@ def _sample_with_blackjax(
         initial = np.asarray(facts["initial"])
         rng = np.random.default_rng(seed)
 
-        def logdensity(position: object) -> object:
+        def logdensity(position: Any) -> Any:
             return density(position, arrays)
 
-        def chain(key: object, position: object) -> object:
+        def chain(key: Any, position: Any) -> Any:
             adaptation = blackjax.window_adaptation(
                 blackjax.nuts,
                 logdensity,
@@ -318,7 +319,7 @@ def _sample_with_blackjax(
             (state, parameters), _ = adaptation.run(warm, position, settings.tune)
             step = blackjax.nuts(logdensity, **parameters).step
 
-            def iterate(state: object, key: object) -> object:
+            def iterate(state: Any, key: Any) -> Any:
                 state, info = step(key, state)
                 kept = (info.is_divergent, info.num_integration_steps, info.acceptance_rate, info.energy)
                 return state, (constrain(state.position, arrays), (*kept, state.logdensity))

@@ -192,7 +192,9 @@ class Scores(Sequence[Score]):
         return tuple(dict.fromkeys(warning for item in self.items for warning in item.warnings))
 
     def __repr__(self) -> str:
-        return "\n".join([f"Warning: {warning}" for warning in self.warnings] + [item.sentence() for item in self.items])
+        return "\n".join(
+            [f"Warning: {warning}" for warning in self.warnings] + [item.sentence() for item in self.items]
+        )
 
     def _repr_html_(self) -> str:
         head = "".join(
@@ -216,7 +218,9 @@ class Scores(Sequence[Score]):
                 interval,
                 item.method,
             )
-            rows.append("<tr>" + "".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in cells) + "</tr>")
+            rows.append(
+                "<tr>" + "".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in cells) + "</tr>"
+            )
         problems = "".join(f"<div>⚠ {escape(warning)}</div>" for warning in self.warnings)
         return f"{problems}<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Hashable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -169,7 +170,7 @@ def load(path: str | Path, *, model: str | Path | None = None) -> Posterior:
     )
 
 
-def _model_of(attributes: dict[str, str], model: str | Path | None) -> ModelFile:
+def _model_of(attributes: Mapping[Hashable, Any], model: str | Path | None) -> ModelFile:
     name, path, digest = (attributes[key] for key in ("model", "model_path", "model_digest"))
     for candidate in [model] if model is not None else [name, path]:
         try:

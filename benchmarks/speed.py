@@ -78,10 +78,7 @@ def fits(quick: bool) -> None:
 
 def processes() -> None:
     """From process start to a posterior, imports included; and the import alone."""
-    code = (
-        "import bayeseval as be; "
-        "be.fit(be.Counts.from_arrays([3, 0, 4, 2] * 20, [4] * 80), seed=1, progress=False)"
-    )
+    code = "import bayeseval as be; be.fit(be.Counts.from_arrays([3, 0, 4, 2] * 20, [4] * 80), seed=1, progress=False)"
 
     def run(program: str, folder: str) -> float:
         start = time.perf_counter()

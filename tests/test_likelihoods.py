@@ -116,9 +116,7 @@ def test_millions_of_generations_cost_a_few_segments():
     from scipy.special import betaln
 
     a, b = 0.1 * 0.7 / 0.3, 0.9 * 0.7 / 0.3
-    exact = sum(
-        betaln(a + c, b + k - c) - betaln(a, b) for c, k in ((0, 128), (1_860_160, 3_720_320), (7, 10_112))
-    )
+    exact = sum(betaln(a + c, b + k - c) - betaln(a, b) for c, k in ((0, 128), (1_860_160, 3_720_320), (7, 10_112)))
     assert value == pytest.approx(exact, rel=1e-10)
 
 

@@ -73,7 +73,9 @@ def test_today_costs_nothing_more():
     assert plan.curve["assurance_mcse"].iloc[0] == 0
 
 
-@pytest.mark.parametrize(("estimand", "prompts"), [("population", "same"), ("benchmark", "same"), ("population", "fresh")])
+@pytest.mark.parametrize(
+    ("estimand", "prompts"), [("population", "same"), ("benchmark", "same"), ("population", "fresh")]
+)
 def test_promised_widths_are_seen_in_real_follow_ups(estimand, prompts):
     """Median and band of the planned widths against follow-ups that are simulated and refitted one by one."""
     rng = np.random.default_rng(3)
@@ -101,7 +103,9 @@ def test_planned_width_equals_a_single_exact_refit():
     from bayeseval.refits import refit
 
     correct, generations = post.counts.correct, post.counts.generations
-    ends = refit(batch_of_counts(correct[None], generations), (1, 1), (1, 1), 0.95).interval("population", "model", 0.95)
+    ends = refit(batch_of_counts(correct[None], generations), (1, 1), (1, 1), 0.95).interval(
+        "population", "model", 0.95
+    )
     exact = exact_posterior(correct, generations).quantile("mu", [0.025, 0.975])
     assert [ends[0][0], ends[1][0]] == pytest.approx(exact, abs=2e-4)
 

@@ -41,10 +41,7 @@ def test_benchmark_score_averages_the_conditional_means(metric):
     precision = (1 - exact.rho) / exact.rho
     total = precision + 5
     expected = np.mean(
-        [
-            exact.expect(population_score(metric, (exact.mu * precision + c) / total, 1 / (total + 1)))
-            for c in CORRECT
-        ]
+        [exact.expect(population_score(metric, (exact.mu * precision + c) / total, 1 / (total + 1))) for c in CORRECT]
     )
     score = fit(draws=4000).score(metric, "benchmark")
     assert score.value == pytest.approx(expected, abs=4 * score.sd / np.sqrt(16_000))

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
+from bayeseval import metrics
 from bayeseval.errors import OptionError
 from bayeseval.prompts import population_score
 from bayeseval.quadrature import exact_posterior
-from bayeseval import metrics
 from tests.oracles import oracle_rows
 
 QUANTITIES = (
