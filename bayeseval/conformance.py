@@ -147,8 +147,8 @@ def _check_quadrature(model: ModelFile) -> None:
         closed = closed + a * log_expit(z) + b * log_expit(-z) - betaln(a, b)
     if np.ptp(values - closed) > 1e-8 * max(1.0, float(np.abs(closed).max())):
         raise ModelFileError(
-            f"{model.path}: QUADRATURE is declared, but the density is not that of p_i ~ Beta(mu, rho) with Beta priors "
-            f"on mu and rho (in this order); remove the declaration"
+            f"{model.path}: QUADRATURE is declared, but the density is not that of p_i ~ Beta(mu, rho) with Beta "
+            f"priors on mu and rho (in this order); remove the declaration"
         )
 
 

@@ -89,7 +89,7 @@ class IntervalComparison:
 
 
 def compare_intervals(posteriors: Posterior | Sequence[Posterior], prob: float | None = None) -> IntervalComparison:
-    """Set posterior intervals of the mean beside those from moments, for both estimands.
+    r"""Set posterior intervals of the mean beside those from moments, for both estimands.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def compare_intervals(posteriors: Posterior | Sequence[Posterior], prob: float |
 
     Notes
     -----
-    The naive pooled standard error is :math:`\\sqrt{\\bar p(1-\\bar p)/K}` over all K generations, as if each were a
+    The naive pooled standard error is :math:`\sqrt{\bar p(1-\bar p)/K}` over all K generations, as if each were a
     prompt of its own: too small for the population, too large for the benchmark.
 
     Examples

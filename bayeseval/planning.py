@@ -1,4 +1,4 @@
-r"""How many generations does a run need, before the money is spent?
+r"""How many generations a run needs, said before the money is spent.
 
 A plan simulates futures from the posterior: for each it draws :math:`(\mu, \rho)` and :math:`p_i`, then the generations
 still to come, refits exactly, and records the width of the interval. The assurance of a number of generations k is the
@@ -110,7 +110,8 @@ class Plan:
             already = " already run" if self.k == self.generations_so_far else ""
             body = (
                 f"{self.k} generations per prompt{already} give {target} with probability {row['assurance']:.2f} "
-                f"(± {row['assurance_mcse']:.2f} from {self.futures} simulated futures; median width {row['width']:.3g})."
+                f"(± {row['assurance_mcse']:.2f} from {self.futures} simulated futures; median width "
+                f"{row['width']:.3g})."
             )
         else:
             last = self.curve.iloc[-1]
@@ -120,7 +121,7 @@ class Plan:
             )
         floor = ""
         if self.estimand == "population":
-            floor = f" No number of generations gets below about ±{self.floor / 2:.3g} with these {self.n_prompts:,} prompts."
+            floor = f" With {self.n_prompts:,} prompts no number of generations gets below about ±{self.floor / 2:.3g}."
             if self.k is None:
                 needed = int(np.ceil(self.n_prompts * (self.floor / self.width) ** 2))
                 floor += f" More prompts would: about {max(needed, self.n_prompts + 1):,} or more."
@@ -326,9 +327,7 @@ def _ladder(
     if generations is not None:
         ladder = sorted({require_positive_integer("generations", k) for k in generations})
         if not ladder:
-            raise OptionError(
-                "generations is empty; give the numbers of generations per prompt to try, or leave it out"
-            )
+            raise OptionError("generations is empty; give the numbers of generations to try, or leave it out")
         if ladder[0] < least and simulator.start.max(initial=0) > 0:
             raise OptionError(
                 f"every prompt has {least} generations already, but generations={ladder[0]} was asked for; plan for "

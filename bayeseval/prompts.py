@@ -100,7 +100,7 @@ class PromptDistribution:
         return PromptPosterior(weights, np.maximum(a, 1e-300), np.maximum(b, 1e-300), self.atom)
 
     def cdf(self, p: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Distribution function of each draw at its own p (draw, prompt); at a point mass, a random point of the jump."""
+        """Distribution function of each draw at its own p (draw, prompt); at a point mass some point of the jump."""
         from scipy.special import betainc
 
         precision = (1 - self.rho) / np.maximum(self.rho, 1e-300)

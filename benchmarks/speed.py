@@ -1,6 +1,6 @@
 """Speed, as ratios side by side in one run on one machine.
 
-Run with ``python benchmarks/speed.py`` on an idle machine; ``--quick`` leaves out the 5,000-prompt run of ``pm.sample``.
+Run with ``python benchmarks/speed.py`` on an idle machine; ``--quick`` leaves out ``pm.sample`` at 5,000 prompts.
 """
 
 from __future__ import annotations
