@@ -34,29 +34,29 @@ if TYPE_CHECKING:
     from bayeseval.estimators import moments as moments
     from bayeseval.fitting import fit as fit
     from bayeseval.intervals import compare_intervals as compare_intervals
-    from bayeseval.metric_table import metric_estimates as metric_estimates
+    from bayeseval.metrics.table import metric_estimates as metric_estimates
     from bayeseval.outcomes import Outcomes as Outcomes
     from bayeseval.planning import plan as plan
-    from bayeseval.posterior import Posterior as Posterior
-    from bayeseval.posteriors import Posteriors as Posteriors
+    from bayeseval.posterior.posterior import Posterior as Posterior
+    from bayeseval.posterior.posteriors import Posteriors as Posteriors
+    from bayeseval.posterior.storage import load as load
     from bayeseval.priors import prior_predictive as prior_predictive
     from bayeseval.readers import read as read
     from bayeseval.reporting import report as report
-    from bayeseval.storage import load as load
 
 _HOMES = {
     "BayesevalError": "errors",
     "Counts": "counts",
     "Outcomes": "outcomes",
-    "Posterior": "posterior",
-    "Posteriors": "posteriors",
+    "Posterior": "posterior.posterior",
+    "Posteriors": "posterior.posteriors",
     "check_model": "conformance",
     "compare_intervals": "intervals",
     "copy_model": "catalogue",
     "example": "datasets",
     "fit": "fitting",
-    "load": "storage",
-    "metric_estimates": "metric_table",
+    "load": "posterior.storage",
+    "metric_estimates": "metrics.table",
     "models": "catalogue",
     "moments": "estimators",
     "options": "defaults",

@@ -157,7 +157,7 @@ def log_density(
 ) -> np.ndarray:
     """Log density of the model at unconstrained points (point, D), for each data set (data, point)."""
     _compat.import_pymc()
-    from bayeseval.programs import density_of
+    from bayeseval.engines.programs import density_of
 
     with _compat.double_precision():
         import jax
@@ -171,7 +171,7 @@ def log_density(
 
 
 def _points(model: ModelFile) -> np.ndarray:
-    from bayeseval.programs import density_of
+    from bayeseval.engines.programs import density_of
 
     _compat.import_pymc()
     with _compat.double_precision():

@@ -14,12 +14,12 @@ import numpy as np
 from bayeseval._version import __version__
 from bayeseval.catalogue import DEFAULT_MODEL, ModelFile, load_model
 from bayeseval.counts import Counts
+from bayeseval.engines.quadrature import ExactPosterior, exact_posterior
+from bayeseval.engines.sampling import Draws, NutsSettings, sample
 from bayeseval.errors import DataError, OptionError, require_choice
 from bayeseval.model_data import ModelData
-from bayeseval.posterior import Posterior
-from bayeseval.posteriors import Posteriors
-from bayeseval.quadrature import ExactPosterior, exact_posterior
-from bayeseval.sampling import Draws, NutsSettings, sample
+from bayeseval.posterior.posterior import Posterior
+from bayeseval.posterior.posteriors import Posteriors
 
 if TYPE_CHECKING:
     from bayeseval.outcomes import Outcomes

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeseval import metrics
-from bayeseval.clt import clt_interval_benchmark, clt_interval_population
 from bayeseval.defaults import options
 from bayeseval.display import html_table, rows_to_frame
-from bayeseval.posterior import Posterior
-from bayeseval.scores import decimals
-from bayeseval.variance import VarianceComponents, variance_components
+from bayeseval.estimators.clt import clt_interval_benchmark, clt_interval_population
+from bayeseval.estimators.variance import VarianceComponents, variance_components
+from bayeseval.posterior.posterior import Posterior
+from bayeseval.posterior.scores import decimals
 
 if TYPE_CHECKING:
     import pandas as pd

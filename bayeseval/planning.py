@@ -20,16 +20,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayeseval.batches import Batch, batch_of_counts, batch_of_known
 from bayeseval.defaults import options
+from bayeseval.engines.batches import Batch, batch_of_counts, batch_of_known
+from bayeseval.engines.quadrature import Prior
+from bayeseval.engines.refits import refit
 from bayeseval.errors import DataError, OptionError, require_choice, require_positive_integer, require_probability
 from bayeseval.model_data import unique_cells
-from bayeseval.posterior import Posterior
+from bayeseval.posterior.posterior import Posterior
+from bayeseval.posterior.scores import ESTIMANDS, require_estimand
 from bayeseval.progress import Progress
 from bayeseval.prompts import PromptDistribution
-from bayeseval.quadrature import Prior
-from bayeseval.refits import refit
-from bayeseval.scores import ESTIMANDS, require_estimand
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,9 +122,11 @@ class Plan:
         floor = ""
         if self.estimand == "population":
             floor = f" With {self.n_prompts:,} prompts no number of generations gets below about ±{self.floor / 2:.3g}."
-            if self.k is None:
+            if self.k is None and self.floor > self.width:
                 needed = int(np.ceil(self.n_prompts * (self.floor / self.width) ** 2))
-                floor += f" More prompts would: about {max(needed, self.n_prompts + 1):,} or more."
+                floor += f" More prompts would: about {needed:,} or more."
+            elif self.k is None:
+                floor += " The target lies just above that: somewhat more prompts are the cheaper way to it."
         rule = ""
         if self.rule_generations is not None:
             rows = self.curve[self.curve["generations"] == self.rule_generations]

@@ -96,8 +96,8 @@ def processes() -> None:
 
 def refits() -> None:
     """Exact refits a second, 200 prompts x 16 generations, reducing the counts included or not."""
-    from bayeseval.batches import batch_of_counts
-    from bayeseval.refits import refit
+    from bayeseval.engines.batches import batch_of_counts
+    from bayeseval.engines.refits import refit
 
     rng = np.random.default_rng(1)
     correct = rng.binomial(16, rng.beta(0.8, 1.2, (8000, 200)))

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 import bayeseval as be
-from bayeseval.batches import batch_of_counts
-from bayeseval.refits import refit
+from bayeseval.engines.batches import batch_of_counts
+from bayeseval.engines.refits import refit
 
 PROB = 0.95
 UNIFORM = ((1.0, 1.0), (1.0, 1.0))
@@ -55,7 +55,7 @@ def test_intervals_cover_exactly_when_averaged_over_the_prior(n, k):
 
 @pytest.mark.parametrize(("n", "k"), [(5, 1), (5, 4), (20, 16)])
 def test_benchmark_scores_of_a_fit_cover_exactly_when_averaged_over_the_prior(n, k):
-    replicates = 300
+    replicates = 200
     rng = np.random.default_rng([7, n, k])
     mu, rho = rng.random((2, replicates, 1))
     p = beta_population(rng, mu, rho, (replicates, n))
@@ -63,7 +63,7 @@ def test_benchmark_scores_of_a_fit_cover_exactly_when_averaged_over_the_prior(n,
     counts = be.Counts.concat(
         [be.Counts.from_arrays(row, np.full(n, k), system=f"{index}") for index, row in enumerate(correct)]
     )
-    scores = be.fit(counts, engine="quadrature", seed=1, progress=False).mean("benchmark")
+    scores = be.fit(counts, engine="quadrature", seed=1, draws=500, progress=False).mean("benchmark")
     truth = p.mean(axis=1)
     covered = [score.lower <= value <= score.upper for score, value in zip(scores, truth, strict=True)]
     assert np.mean(covered) == pytest.approx(PROB, abs=tolerance(replicates, 3))

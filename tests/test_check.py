@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bayeseval as be
-from bayeseval.check import histogram_check
+from bayeseval.posterior.check import histogram_check
 from bayeseval.prompts import beta
 
 
@@ -90,7 +90,7 @@ def test_a_sampler_that_failed_is_said_loudly_on_every_result():
     post = be.fit(counts, seed=1, draws=250, progress=False)
     broken = {name: values + np.arange(4)[:, None] * 0.05 for name, values in post.parameters.items()}
     broken = {name: np.clip(values, 0.001, 0.999) for name, values in broken.items()}
-    from bayeseval.posterior import Posterior
+    from bayeseval.posterior.posterior import Posterior
 
     spoilt = Posterior(
         post.counts, post.model, post.prior, broken, {"diverging": np.ones((4, 250))}, "nuts", None, 1, post.provenance

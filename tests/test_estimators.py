@@ -15,9 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayeseval import metrics
-from bayeseval.clt import clt_interval_benchmark, clt_interval_population
 from bayeseval.counts import Counts
-from bayeseval.designs import (
+from bayeseval.errors import BayesevalError, DataError, OptionError
+from bayeseval.estimators import moments
+from bayeseval.estimators.clt import clt_interval_benchmark, clt_interval_population
+from bayeseval.estimators.designs import (
     blue_weights,
     design_effect,
     expected_range,
@@ -26,11 +28,7 @@ from bayeseval.designs import (
     uniform_variance_ratio,
     variance_of_mean,
 )
-from bayeseval.errors import BayesevalError, DataError, OptionError
-from bayeseval.estimators import moments
-from bayeseval.metric_table import metric_estimates
-from bayeseval.outcomes import Outcomes
-from bayeseval.variance import (
+from bayeseval.estimators.variance import (
     bayesian_bootstrap_variance,
     clustered_se,
     combined_se,
@@ -39,6 +37,8 @@ from bayeseval.variance import (
     variance_components,
     within_variances,
 )
+from bayeseval.metrics.table import metric_estimates
+from bayeseval.outcomes import Outcomes
 
 ORACLES = Path(__file__).resolve().parents[2] / "shared" / "oracles" / "formulas.csv"
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bayeseval.engines.quadrature import log_sigmoid
 from bayeseval.likelihoods import (
     HEAD,
     beta_binomial_loglik,
@@ -18,7 +19,6 @@ from bayeseval.likelihoods import (
     log_rising,
     survival_counts,
 )
-from bayeseval.quadrature import log_sigmoid
 from tests.oracles import oracle_rows
 
 

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from bayeseval import metrics
 from bayeseval.errors import BayesevalError, DataError, OptionError
-from bayeseval.hypergeometric import log_probability_of_none, upper_tail
 from bayeseval.metrics import (
     Metric,
     g_pass,
@@ -34,6 +33,7 @@ from bayeseval.metrics import (
     pass_hat_k_variance,
     threshold_successes,
 )
+from bayeseval.metrics.hypergeometric import log_probability_of_none, upper_tail
 
 ORACLES = Path(__file__).resolve().parents[2] / "shared" / "oracles" / "formulas.csv"
 

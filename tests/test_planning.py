@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bayeseval as be
-from bayeseval.quadrature import exact_posterior
+from bayeseval.engines.quadrature import exact_posterior
 
 
 def pilot(n=40, k=4, mu=0.5, rho=0.4, seed=0, **options):
@@ -99,8 +99,8 @@ def test_promised_widths_are_seen_in_real_follow_ups(estimand, prompts):
 
 def test_planned_width_equals_a_single_exact_refit():
     post, _ = pilot()
-    from bayeseval.batches import batch_of_counts
-    from bayeseval.refits import refit
+    from bayeseval.engines.batches import batch_of_counts
+    from bayeseval.engines.refits import refit
 
     correct, generations = post.counts.correct, post.counts.generations
     ends = refit(batch_of_counts(correct[None], generations), (1, 1), (1, 1), 0.95).interval(
@@ -113,10 +113,10 @@ def test_planned_width_equals_a_single_exact_refit():
 def test_misfit_pilots_are_planned_for_the_robust_headline():
     rng = np.random.default_rng(5)
     counts = be.Counts.from_arrays(rng.binomial(16, rng.choice([0.02, 0.95], 200)), np.full(200, 16))
-    post = be.fit(counts, engine="quadrature", progress=False)
+    post = be.fit(counts, engine="quadrature", draws=4000, progress=False)
     plan = make(post, 0.1, generations=[16, 64])
     assert plan.method == "robust"
-    assert plan.curve["width"].iloc[0] == pytest.approx(post.mean().width, rel=0.03)
+    assert plan.curve["width"].iloc[0] == pytest.approx(post.mean().width, rel=0.05)
     fresh = make(post, 0.1, generations=[16], prompts="fresh", n_prompts=200)
     assert fresh.curve["width"].iloc[0] == pytest.approx(post.mean().width, rel=0.1)
 

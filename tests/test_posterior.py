@@ -11,7 +11,7 @@ import pytest
 
 import bayeseval as be
 from bayeseval import metrics
-from bayeseval.quadrature import exact_posterior
+from bayeseval.engines.quadrature import exact_posterior
 
 CORRECT, GENERATIONS = [0, 1, 5, 4, 5, 2], [5] * 6
 METRICS = [metrics.mean(), metrics.pass_at(3), metrics.pass_hat(3), metrics.g_pass(4, 0.5), metrics.mg_pass(4)]

@@ -7,9 +7,9 @@ import pytest
 from scipy.stats import beta
 
 from bayeseval import metrics
+from bayeseval.engines.quadrature import exact_posterior
 from bayeseval.errors import OptionError
 from bayeseval.prompts import population_score
-from bayeseval.quadrature import exact_posterior
 from tests.oracles import oracle_rows
 
 QUANTITIES = (

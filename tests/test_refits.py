@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayeseval.batches import batch_of_counts, batch_of_known
-from bayeseval.quadrature import exact_posterior
-from bayeseval.refits import refit
+from bayeseval.engines.batches import batch_of_counts, batch_of_known
+from bayeseval.engines.quadrature import exact_posterior
+from bayeseval.engines.refits import refit
 
 DESIGNS = {
     "few prompts, rare": (20, np.full(20, 4), 0.05, 0.3),

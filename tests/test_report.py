@@ -17,11 +17,11 @@ import pytest
 from matplotlib.figure import Figure
 
 import bayeseval as be
+from bayeseval.posterior.scores import decimals
 from bayeseval.reporting import schema
 from bayeseval.reporting.content import Material, default_metrics, document
 from bayeseval.reporting.figures import inline_svg
 from bayeseval.reporting.files import as_json, plain_data
-from bayeseval.scores import decimals
 
 EVIL = "<script>alert('x')</script>"
 EVIL_BENCHMARK = 'b"><img src=x onerror=alert(1)> & $\\frac{$'

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import bayeseval as be
-from bayeseval import programs, sampling
 from bayeseval.catalogue import load_model
+from bayeseval.engines import programs, sampling
+from bayeseval.engines.sampling import NutsSettings
 from bayeseval.model_data import ModelData
-from bayeseval.sampling import NutsSettings
 
 CASES = {
     "ordinary": ([3, 0, 4, 2, 4, 1, 0, 4], [4] * 8),

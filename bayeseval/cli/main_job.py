@@ -15,7 +15,7 @@ from bayeseval.errors import OptionError
 from bayeseval.fitting import fit
 from bayeseval.intervals import compare_intervals
 from bayeseval.planning import plan
-from bayeseval.posteriors import Posteriors
+from bayeseval.posterior.posteriors import Posteriors
 from bayeseval.reporting import report
 from bayeseval.reporting.content import Material, document
 from bayeseval.reporting.files import as_json as json_text

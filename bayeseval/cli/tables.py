@@ -13,13 +13,13 @@ from bayeseval.estimators import moments
 from bayeseval.metrics import Metric
 from bayeseval.metrics import mean as mean_metric
 from bayeseval.plots.canvas import interval_words
-from bayeseval.scores import Score, Scores, decimals
+from bayeseval.posterior.scores import Score, Scores, decimals
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from bayeseval.planning import Plan
-    from bayeseval.posteriors import Posteriors
+    from bayeseval.posterior.posteriors import Posteriors
 
 __all__ = ["say", "show_moments", "show_plan", "show_scores"]
 

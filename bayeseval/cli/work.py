@@ -17,14 +17,14 @@ from bayeseval.cli.words import columns_from, metric_from, numbers_from, priors_
 from bayeseval.errors import OptionError
 from bayeseval.fitting import fit
 from bayeseval.planning import Plan, plan
-from bayeseval.posterior import Posterior
-from bayeseval.posteriors import Posteriors
+from bayeseval.posterior.posterior import Posterior
+from bayeseval.posterior.posteriors import Posteriors
+from bayeseval.posterior.storage import load
 from bayeseval.readers import read
 from bayeseval.reporting import FORMATS, report
 from bayeseval.reporting.content import Material, document
 from bayeseval.reporting.files import as_json as json_text
 from bayeseval.reporting.files import require_writable
-from bayeseval.storage import load
 
 __all__ = ["Settings", "posteriors_of", "run_fit", "run_plan", "run_report", "save", "settings", "targets"]
 

@@ -11,7 +11,7 @@ from bayeseval.plots.canvas import canvas, colour, legend_below, plain
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayeseval.check import Check
+    from bayeseval.posterior.check import Check
 
 __all__ = ["plot_check"]
 

@@ -11,12 +11,12 @@ from bayeseval.defaults import options
 from bayeseval.errors import require_positive_integer
 from bayeseval.metrics import Metric
 from bayeseval.plots.canvas import canvas, colour, interval_words, legend_below, run_words
-from bayeseval.scores import ESTIMANDS, require_estimand
+from bayeseval.posterior.scores import ESTIMANDS, require_estimand
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayeseval.posterior import Posterior
+    from bayeseval.posterior.posterior import Posterior
 
 __all__ = ["curve_metrics", "plot_pass_curve"]
 

@@ -11,7 +11,7 @@ from bayeseval.plots.canvas import canvas, colour, interval_words, legend_below,
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayeseval.posterior import Posterior
+    from bayeseval.posterior.posterior import Posterior
     from bayeseval.prompts import PromptDistribution
 
 __all__ = ["plot_prompt_distribution"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayeseval.errors import OptionError, require_positive_integer
 from bayeseval.plots.canvas import LOOKS, canvas, colour, finite, interval_words, legend_below, plain, span
-from bayeseval.scores import Score
+from bayeseval.posterior.scores import Score
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

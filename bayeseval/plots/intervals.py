@@ -9,7 +9,7 @@ import numpy as np
 
 from bayeseval.errors import OptionError
 from bayeseval.plots.canvas import canvas, colour, finite, plain, run_words, span
-from bayeseval.scores import ESTIMANDS
+from bayeseval.posterior.scores import ESTIMANDS
 
 if TYPE_CHECKING:
     import pandas as pd

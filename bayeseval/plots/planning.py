@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeseval.plots.canvas import canvas, colour, interval_words, legend_below, run_words
-from bayeseval.scores import ESTIMANDS
+from bayeseval.posterior.scores import ESTIMANDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayeseval.plots.canvas import LOOKS, canvas, colour, interval_words, legend_below, run_words
-from bayeseval.scores import Score, decimals
+from bayeseval.posterior.scores import Score, decimals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

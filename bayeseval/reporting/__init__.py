@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bayeseval.errors import OptionError
-from bayeseval.posterior import Posterior
+from bayeseval.posterior.posterior import Posterior
 from bayeseval.reporting.content import Material, document, schema
 from bayeseval.reporting.files import as_json, require_writable, write_whole
 

@@ -19,9 +19,9 @@ from bayeseval.estimators import STOPPING, RunMoments, moments, stopping_hint
 from bayeseval.intervals import IntervalComparison, compare_intervals
 from bayeseval.metrics import Metric
 from bayeseval.planning import Plan
-from bayeseval.posterior import Posterior
+from bayeseval.posterior.posterior import Posterior
+from bayeseval.posterior.scores import ESTIMANDS, Score, Scores
 from bayeseval.reporting.words import CAVEATS, REFERENCES
-from bayeseval.scores import ESTIMANDS, Score, Scores
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,9 +12,9 @@ import numpy as np
 
 from bayeseval import plots
 from bayeseval.display import number
+from bayeseval.posterior.scores import decimals
 from bayeseval.reporting.content import Material, Run
 from bayeseval.reporting.figures import inline_svg
-from bayeseval.scores import decimals
 
 if TYPE_CHECKING:
     from markupsafe import Markup

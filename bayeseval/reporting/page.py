@@ -13,10 +13,10 @@ from bayeseval import plots
 from bayeseval._version import __version__
 from bayeseval.display import number
 from bayeseval.plots.canvas import interval_words
+from bayeseval.posterior.scores import ESTIMANDS, Score, decimals
 from bayeseval.reporting.content import Material, Run
 from bayeseval.reporting.details import Pages, plan_details, run_details, unbroken
 from bayeseval.reporting.words import CAVEATS, REFERENCES
-from bayeseval.scores import ESTIMANDS, Score, decimals
 
 __all__ = ["html_page"]
 

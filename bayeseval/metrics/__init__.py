@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 
 from bayeseval.arrays import Floats, as_counts, as_probabilities, require_generations
 from bayeseval.errors import OptionError, require_choice, require_positive_integer
-from bayeseval.hypergeometric import log_binomial_mass
-from bayeseval.thresholds import (
+from bayeseval.metrics.hypergeometric import log_binomial_mass
+from bayeseval.metrics.thresholds import (
     Form,
     Threshold,
     ceil_share,
@@ -30,7 +30,7 @@ from bayeseval.thresholds import (
     tau_text,
     threshold_successes,
 )
-from bayeseval.unbiased import (
+from bayeseval.metrics.unbiased import (
     g_pass_at_k,
     mg_pass_at_k,
     one_minus_pass_at_k,

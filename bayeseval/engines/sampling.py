@@ -1,7 +1,8 @@
 """NUTS: from counts and a model file to draws.
 
-The default sampler is NumPyro's NUTS in a program that is compiled once (`bayeseval.programs`). ``sampler="nutpie"``
-or ``"pymc"`` hands the same PyMC model to ``pm.sample``, ``"blackjax"`` its log density to BlackJAX.
+The default sampler is NumPyro's NUTS in a program that is compiled once (`bayeseval.engines.programs`).
+``sampler="nutpie"`` or ``"pymc"`` hands the same PyMC model to ``pm.sample``, ``"blackjax"`` its log density to
+BlackJAX.
 """
 
 from __future__ import annotations
@@ -17,9 +18,7 @@ import numpy as np
 
 from bayeseval import _compat
 from bayeseval.catalogue import ModelFile
-from bayeseval.errors import MissingDependencyError, require_choice, require_positive_integer, require_probability
-from bayeseval.model_data import ModelData
-from bayeseval.programs import (
+from bayeseval.engines.programs import (
     CHUNK,
     DENSE_LIMIT,
     STATISTICS,
@@ -30,6 +29,8 @@ from bayeseval.programs import (
     is_compiled,
     require_finite,
 )
+from bayeseval.errors import MissingDependencyError, require_choice, require_positive_integer, require_probability
+from bayeseval.model_data import ModelData
 from bayeseval.progress import Progress
 
 __all__ = ["SAMPLERS", "Draws", "NutsSettings", "sample"]

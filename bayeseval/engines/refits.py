@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayeseval.batches import STEPS, Batch
-from bayeseval.quadrature import EXTENT, Prior, cardinal_cdf, log_sigmoid
+from bayeseval.engines.batches import STEPS, Batch
+from bayeseval.engines.quadrature import EXTENT, Prior, cardinal_cdf, log_sigmoid
 
 __all__ = ["Refits", "refit"]
 
@@ -83,8 +83,8 @@ def refit(batch: Batch, prior_mu: Prior, prior_rho: Prior, prob: float) -> Refit
     Examples
     --------
     >>> import numpy as np
-    >>> from bayeseval.batches import batch_of_counts
-    >>> from bayeseval.refits import refit
+    >>> from bayeseval.engines.batches import batch_of_counts
+    >>> from bayeseval.engines.refits import refit
     >>> batch = batch_of_counts(np.array([[1, 0, 1, 1], [0, 0, 0, 1]]), np.ones(4, dtype=int))
     >>> refit(batch, (1, 1), (1, 1), 0.95).mu_mean.round(4)  # Beta(4, 2) and Beta(2, 4)
     array([0.6667, 0.3333])

@@ -13,7 +13,7 @@ import numpy as np
 from bayeseval.catalogue import ModelFile, load_model
 from bayeseval.counts import Counts
 from bayeseval.errors import DataError, ModelFileError, OptionError, ReadError
-from bayeseval.posterior import Posterior
+from bayeseval.posterior.posterior import Posterior
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -1,7 +1,7 @@
 """Moment estimates of every run: the mean, where its uncertainty comes from, and CLT intervals named by estimand.
 
-`moments` answers with what the papers print, for the plain score; `bayeseval.metric_table.metric_estimates` does so for
-pass@k and its relatives. Both are there to be compared with a posterior, and both refuse where they would mislead.
+`moments` answers with what the papers print, for the plain score; `bayeseval.metrics.table.metric_estimates` does so
+for pass@k and its relatives. Both are there to be compared with a posterior, and both refuse where they would mislead.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayeseval.arrays import Integers, as_counts
-from bayeseval.clt import clt_interval_benchmark, clt_interval_population
 from bayeseval.display import Findings, html_table, number, rows_to_frame, run_lines
 from bayeseval.errors import DataError, require_probability
-from bayeseval.variance import VarianceComponents, rank_correlation, variance_components
+from bayeseval.estimators.clt import clt_interval_benchmark, clt_interval_population
+from bayeseval.estimators.variance import VarianceComponents, rank_correlation, variance_components
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +72,7 @@ class RunMoments:
     generations_min, generations_max : int
         Generations per prompt.
     mean, pooled, sigma2, within_var, total_var, within_part : float
-        As in `bayeseval.variance.VarianceComponents`.
+        As in `bayeseval.estimators.variance.VarianceComponents`.
     between_part : float
         ``total_var - within_part``, which is ``sigma2``.
     rho : float
@@ -80,7 +80,7 @@ class RunMoments:
     se_population, se_benchmark : float
         Standard errors of the mean, for prompts like these and for these prompts.
     lower_population, upper_population, lower_benchmark, upper_benchmark : float
-        CLT intervals, NaN where refused: see `bayeseval.clt`.
+        CLT intervals, NaN where refused: see `bayeseval.estimators.clt`.
     prob : float
         Nominal probability of the intervals.
     reason_population, reason_benchmark : str

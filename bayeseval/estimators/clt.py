@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from bayeseval.display import number
 from bayeseval.errors import require_probability
-from bayeseval.variance import VarianceComponents
+from bayeseval.estimators.variance import VarianceComponents
 
 __all__ = ["CLTInterval", "clt_interval_benchmark", "clt_interval_population"]
 
@@ -31,7 +31,7 @@ def clt_interval_population(parts: VarianceComponents, prob: float = 0.95) -> CL
     Parameters
     ----------
     parts : VarianceComponents
-        From `bayeseval.variance.variance_components`.
+        From `bayeseval.estimators.variance.variance_components`.
     prob : float
         Nominal probability, in (0, 1).
 
@@ -42,7 +42,7 @@ def clt_interval_population(parts: VarianceComponents, prob: float = 0.95) -> CL
 
     Examples
     --------
-    >>> from bayeseval.variance import variance_components
+    >>> from bayeseval.estimators.variance import variance_components
     >>> parts = variance_components(correct=[3, 2, 0, 1] * 10, generations=3)
     >>> interval = clt_interval_population(parts)
     >>> print(f"{interval.lower:.3f} {interval.upper:.3f}")
@@ -68,7 +68,7 @@ def clt_interval_benchmark(parts: VarianceComponents, prob: float = 0.95) -> CLT
     Parameters
     ----------
     parts : VarianceComponents
-        From `bayeseval.variance.variance_components`.
+        From `bayeseval.estimators.variance.variance_components`.
     prob : float
         Nominal probability, in (0, 1).
 
@@ -79,7 +79,7 @@ def clt_interval_benchmark(parts: VarianceComponents, prob: float = 0.95) -> CLT
 
     Examples
     --------
-    >>> from bayeseval.variance import variance_components
+    >>> from bayeseval.estimators.variance import variance_components
     >>> interval = clt_interval_benchmark(variance_components(correct=[3, 2, 0, 1] * 10, generations=3))
     >>> print(f"{interval.lower:.3f} {interval.upper:.3f}")
     0.427 0.573

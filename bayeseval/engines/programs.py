@@ -72,8 +72,9 @@ class ProgramKey:
         """Name of the program on disk: changes with the key, the libraries and the code of the likelihood."""
         import jax
 
-        here = Path(__file__).parent
-        code = [hashlib.sha256((here / name).read_bytes()).hexdigest() for name in ("programs.py", "likelihoods.py")]
+        here = Path(__file__)
+        sources = (here, here.parents[1] / "likelihoods.py")
+        code = [hashlib.sha256(source.read_bytes()).hexdigest() for source in sources]
         packages = {name: version(name) for name in ("jax", "jaxlib", "numpyro", "pymc")}
         parts = [asdict(self), packages, code, jax.default_backend(), jax.device_count()]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]

@@ -7,7 +7,7 @@ is a funnel, ever narrower in x towards rho = 0. The number of nodes is doubled 
 moments of mu and rho no longer change. Between the nodes the density is known by its cardinal (sinc) series, which
 gives cumulative probabilities and quantiles to the same accuracy.
 
-It is the oracle for NUTS, and what makes planning fast (`bayeseval.refits`).
+It is the oracle for NUTS, and what makes planning fast (`bayeseval.engines.refits`).
 
 References
 ----------
@@ -197,7 +197,7 @@ def exact_posterior(
     --------
     One generation to a prompt: the posterior of mu is Beta(4, 2), that of rho stays its prior.
 
-    >>> from bayeseval.quadrature import exact_posterior
+    >>> from bayeseval.engines.quadrature import exact_posterior
     >>> exact = exact_posterior([1, 0, 1, 1], [1, 1, 1, 1])
     >>> round(exact.mean("mu"), 10), round(exact.mean("rho"), 10)
     (0.6666666667, 0.5)

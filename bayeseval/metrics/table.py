@@ -13,8 +13,8 @@ from bayeseval.arrays import Integers
 from bayeseval.display import Findings, html_table, number, rows_to_frame, run_lines
 from bayeseval.errors import DataError, OptionError
 from bayeseval.estimators import STOPPING, split_runs, stopping_hint
+from bayeseval.estimators.variance import sample_variance, variance_components
 from bayeseval.metrics import Metric, pass_at_k_variance, pass_hat_k_variance
-from bayeseval.variance import sample_variance, variance_components
 
 if TYPE_CHECKING:
     import pandas as pd

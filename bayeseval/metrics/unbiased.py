@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from bayeseval.arrays import Floats, Integers, as_counts, require_generations
 from bayeseval.errors import require_positive_integer
-from bayeseval.hypergeometric import expected_excess, log_probability_of_none, on_unique_cells, upper_tail
-from bayeseval.thresholds import Form, Threshold, ceil_share, exact_tau, mg_form, mg_level, tau_text
+from bayeseval.metrics.hypergeometric import expected_excess, log_probability_of_none, on_unique_cells, upper_tail
+from bayeseval.metrics.thresholds import Form, Threshold, ceil_share, exact_tau, mg_form, mg_level, tau_text
 
 __all__ = [
     "g_pass_at_k",

@@ -24,16 +24,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayeseval.engines.quadrature import exact_posterior
 from bayeseval.errors import FitError
 from bayeseval.estimators import moments
 from bayeseval.model_data import unique_cells
 from bayeseval.prompts import blocks
-from bayeseval.quadrature import exact_posterior
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayeseval.posterior import Posterior
+    from bayeseval.posterior.posterior import Posterior
     from bayeseval.prompts import PromptDistribution
 
 __all__ = ["Check", "Diagnostics", "HistogramCheck", "check_posterior", "diagnose", "histogram_check"]

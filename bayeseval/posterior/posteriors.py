@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from bayeseval import metrics as be_metrics
 from bayeseval.errors import OptionError
 from bayeseval.metrics import Metric
-from bayeseval.posterior import Posterior
-from bayeseval.scores import Scores
+from bayeseval.posterior.posterior import Posterior
+from bayeseval.posterior.scores import Scores
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from bayeseval.check import Check
+    from bayeseval.posterior.check import Check
 
 __all__ = ["Posteriors"]
 

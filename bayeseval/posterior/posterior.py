@@ -18,19 +18,19 @@ from bayeseval import metrics as be_metrics
 from bayeseval.catalogue import ModelFile
 from bayeseval.counts import Counts
 from bayeseval.defaults import options
+from bayeseval.engines.quadrature import ExactPosterior
 from bayeseval.errors import OptionError
 from bayeseval.metrics import Metric
-from bayeseval.prompt_draws import benchmark_scores, prompt_summaries
+from bayeseval.posterior.prompt_draws import benchmark_scores, prompt_summaries
+from bayeseval.posterior.scores import Score, Scores, require_estimand, summarise
 from bayeseval.prompts import PromptDistribution
-from bayeseval.quadrature import ExactPosterior
-from bayeseval.scores import Score, Scores, require_estimand, summarise
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
     from matplotlib.axes import Axes
 
-    from bayeseval.check import Check
+    from bayeseval.posterior.check import Check
 
 __all__ = ["Posterior"]
 
@@ -210,7 +210,7 @@ class Posterior:
 
     def check(self) -> Check:
         """Diagnostics of the sampler, comparison with the exact engine, and predictive checks of the model."""
-        from bayeseval.check import check_posterior
+        from bayeseval.posterior.check import check_posterior
 
         if "check" not in self._cache:
             self._cache["check"] = check_posterior(self)
@@ -219,13 +219,13 @@ class Posterior:
     @cached_property
     def data(self) -> xr.DataTree:
         """Draws, sampler statistics and data as an xarray DataTree with ArviZ's groups."""
-        from bayeseval.storage import to_datatree
+        from bayeseval.posterior.storage import to_datatree
 
         return to_datatree(self)
 
     def save(self, path: str | Path) -> Path:
         """Write the posterior to a NetCDF file; `bayeseval.load` reads it back."""
-        from bayeseval.storage import save
+        from bayeseval.posterior.storage import save
 
         return save(self, path)
 
