@@ -22,8 +22,8 @@ PACKAGE = ROOT / "bayeseval"
 # From the bottom to the top. A room is a module of the package or a folder of modules; imports run downwards or within
 # a floor. A new module must be given its place here.
 FLOORS = [
-    {"_compat", "_version", "arrays", "counts", "defaults", "display", "errors", "likelihoods", "model_data"}
-    | {"outcomes", "progress", "readers"},
+    {"_compat", "_version", "arrays", "counts", "defaults", "display", "errors", "files", "likelihoods"}
+    | {"model_data", "outcomes", "progress", "readers"},
     {"datasets", "estimators", "metrics", "prompts"},
     {"catalogue", "engines"},
     {"conformance", "fitting", "intervals", "posterior", "priors"},

@@ -88,7 +88,7 @@ def test_degenerate_data_have_no_z_shift():
 def test_a_sampler_that_failed_is_said_loudly_on_every_result():
     counts = be.Counts.from_arrays([3, 0, 4, 2, 1], [4] * 5)
     post = be.fit(counts, seed=1, draws=250, progress=False)
-    broken = {name: values + np.arange(4)[:, None] * 0.05 for name, values in post.parameters.items()}
+    broken = {name: values + 0.2 + np.arange(4)[:, None] * 0.05 for name, values in post.parameters.items()}
     broken = {name: np.clip(values, 0.001, 0.999) for name, values in broken.items()}
     from bayeseval.posterior.posterior import Posterior
 

@@ -47,12 +47,13 @@ def test_conditional_mean_gives_the_oracle_value(quantity, inputs, value):
 
 
 @pytest.mark.parametrize(("quantity", "inputs", "value"), oracle_rows("prompt_pass_at_r_posterior_mean_var"))
-def test_conditional_draws_have_the_oracle_moments_of_pass_at_r(quantity, inputs, value):
-    distribution = prompts.beta(np.full(200_000, inputs["mu"]), np.full(200_000, inputs["rho"]))
-    posterior = distribution.condition([inputs["c"]], [inputs["k"]])
-    draws = metrics.pass_at(inputs["r"]).given_p(posterior.draw(np.random.default_rng(0), np.array([0])))
-    assert draws.mean() == pytest.approx(value[0], abs=4 * np.sqrt(value[1] / 200_000))
-    assert draws.var() == pytest.approx(value[1], rel=0.03)
+def test_updated_beta_gives_the_oracle_moments_of_pass_at_r(quantity, inputs, value):
+    posterior = prompts.beta(inputs["mu"], inputs["rho"]).condition([inputs["c"]], [inputs["k"]])
+    a, b = posterior.a[0, 0, 0], posterior.b[0, 0, 0]
+    fail, fail_twice = (
+        1 - population_score(metrics.pass_at(r), a / (a + b), 1 / (a + b + 1)) for r in (inputs["r"], 2 * inputs["r"])
+    )
+    assert [1 - fail, fail_twice - fail**2] == pytest.approx(value, rel=1e-9)
 
 
 @pytest.mark.parametrize(("quantity", "inputs", "value"), oracle_rows("finite_mixture_bb_logpmf"))
@@ -125,3 +126,9 @@ def test_conditional_second_moment_matches_the_beta():
     a, b = posterior.a[0, 0, 0], posterior.b[0, 0, 0]
     assert posterior.second_moment()[0, 0] == pytest.approx(stats.beta(a, b).moment(2))
     assert (a, b) == pytest.approx((0.3 * 4 + 2, 0.7 * 4 + 4))
+
+
+@pytest.mark.parametrize(("quantity", "inputs", "value"), oracle_rows("beta_params_from_mu_rho"))
+def test_conditioning_on_nothing_gives_the_beta_of_mu_and_rho(quantity, inputs, value):
+    posterior = prompts.beta(inputs["mu"], inputs["rho"]).condition([0], [0])
+    assert [posterior.a[0, 0, 0], posterior.b[0, 0, 0]] == pytest.approx(value, rel=1e-12)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,8 @@ import numpy as np
 
 from bayeseval.catalogue import ModelFile, load_model
 from bayeseval.counts import Counts
-from bayeseval.errors import DataError, ModelFileError, OptionError, ReadError
+from bayeseval.errors import DataError, ModelFileError, ReadError
+from bayeseval.files import write_whole
 from bayeseval.posterior.posterior import Posterior
 
 if TYPE_CHECKING:
@@ -86,17 +86,9 @@ def save(posterior: Posterior, path: str | Path) -> Path:
     OptionError
         If the file cannot be written.
     """
-    target = Path(path)
     tree = posterior.data.drop_nodes("log_likelihood", errors="ignore")
     tree.attrs.update(posterior.data.attrs)
-    try:
-        with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
-            draft = Path(scratch) / "posterior.nc"
-            tree.to_netcdf(draft, engine="h5netcdf")
-            draft.replace(target)
-    except OSError as error:
-        raise OptionError(f"{target} cannot be written: {error.strerror or error}; choose another path") from None
-    return target
+    return write_whole(Path(path), lambda draft: tree.to_netcdf(draft, engine="h5netcdf"))
 
 
 def load(path: str | Path, *, model: str | Path | None = None) -> Posterior:

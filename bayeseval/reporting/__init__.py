@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bayeseval.errors import OptionError
 from bayeseval.posterior.posterior import Posterior
 from bayeseval.reporting.content import Material, document, schema
-from bayeseval.reporting.files import as_json, require_writable, write_whole
+from bayeseval.reporting.files import as_json, require_writable, write_text
 
 if TYPE_CHECKING:
     from bayeseval.metrics import Metric
@@ -79,4 +79,4 @@ def report(
         text = html_page(material)
     else:  # require_writable has looked at the suffix
         raise OptionError(f"{target} has no suffix of {', '.join(FORMATS)}")
-    return write_whole(target, text)
+    return write_text(target, text)

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and JSON without NaN."""
+"""Where reports are written, and JSON without NaN."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import dataclasses
 import json
 import math
 import os
-import tempfile
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -15,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from bayeseval.errors import OptionError
+from bayeseval.files import write_whole
 
-__all__ = ["as_json", "plain_data", "require_writable", "write_whole"]
+__all__ = ["as_json", "plain_data", "require_writable", "write_text"]
 
 
 def require_writable(path: str | Path, suffixes: tuple[str, ...]) -> Path:
@@ -63,8 +63,8 @@ def require_writable(path: str | Path, suffixes: tuple[str, ...]) -> Path:
     raise OptionError(f"{target} cannot be written: {trouble}; choose another path")
 
 
-def write_whole(target: Path, text: str) -> Path:
-    """Write a text to a file by way of a draft beside it, so that no reader ever sees half of it.
+def write_text(target: Path, text: str) -> Path:
+    """Write a text to a file that appears whole or not at all.
 
     Raises
     ------
@@ -74,18 +74,13 @@ def write_whole(target: Path, text: str) -> Path:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> write_whole(pathlib.Path(tempfile.mkdtemp()) / "a.txt", "whole").read_text()
+    >>> write_text(pathlib.Path(tempfile.mkdtemp()) / "a.txt", "whole").read_text()
     'whole'
     """
-    try:
-        with tempfile.TemporaryDirectory(prefix=".bayeseval-", dir=target.parent) as scratch:
-            draft = Path(scratch) / target.name
-            # What is no valid Unicode, such as half a surrogate pair in a prompt id, is shown as an escape.
-            draft.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
-            draft.replace(target)
-    except OSError as error:
-        raise OptionError(f"{target} cannot be written: {error.strerror or error}; choose another path") from None
-    return target
+    # What is no valid Unicode, such as half a surrogate pair in a prompt id, is shown as an escape.
+    return write_whole(
+        target, lambda draft: draft.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+    )
 
 
 def as_json(value: Any) -> str:
