@@ -24,6 +24,7 @@ from bayeseval._version import __version__
 
 if TYPE_CHECKING:
     from bayeseval import metrics as metrics
+    from bayeseval import plots as plots
     from bayeseval.catalogue import copy_model as copy_model
     from bayeseval.catalogue import models as models
     from bayeseval.conformance import check_model as check_model
@@ -66,14 +67,16 @@ _HOMES = {
     "report": "reporting",
 }
 
-__all__ = ["__version__", "metrics", *_HOMES]
+_MODULES = ("metrics", "plots")
+
+__all__ = ["__version__", *_MODULES, *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         value = getattr(import_module(f"bayeseval.{_HOMES[name]}"), name)
-    elif name == "metrics":
-        value = import_module("bayeseval.metrics")
+    elif name in _MODULES:
+        value = import_module(f"bayeseval.{name}")
     else:
         raise AttributeError(f"module 'bayeseval' has no attribute {name!r}")
     globals()[name] = value

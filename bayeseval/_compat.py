@@ -29,6 +29,9 @@ def import_pymc() -> Any:
             warnings.filterwarnings("ignore", "PyTensor could not link to a BLAS", UserWarning)
             import pymc
             import pymc.sampling.jax  # noqa: F401
+            import pytensor
+
+            str(pytensor.config.blas__ldflags)  # found when first asked for, which is when it warns
     finally:
         jax.config.update("jax_enable_x64", before)
     return pymc

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Findings", "html_table", "number", "rows_to_frame", "run_lines"]
 
+CELL = " style='text-align:left;padding:0.2em 0.7em'"
 MOST_ROWS = 50
 """Rows that a notebook shows; all of them are in the frame."""
 
@@ -40,13 +41,13 @@ def html_table(header: Sequence[str], body: Sequence[Sequence[str]], notes: Iter
 
     Examples
     --------
-    >>> html_table(["system"], [["<b>"]], [])
-    '<table><thead><tr><th>system</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
+    >>> "&lt;b&gt;</td></tr>" in html_table(["system"], [["<b>"]], [])
+    True
     """
     items = "".join(f"<li>{escape(note)}</li>" for note in notes)
-    head = "".join(f"<th>{escape(name)}</th>" for name in header)
+    head = "".join(f"<th{CELL}>{escape(name)}</th>" for name in header)
     lines = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>" for line in body[:MOST_ROWS]
+        "<tr>" + "".join(f"<td{CELL}>{escape(cell)}</td>" for cell in line) + "</tr>" for line in body[:MOST_ROWS]
     )
     hidden = len(body) - MOST_ROWS
     rest = f"<p>{hidden} more rows are in to_frame()</p>" if hidden > 0 else ""

@@ -70,7 +70,8 @@ def fit(
     target_accept : float
         Target acceptance probability of NUTS.
     sampler : {"numpyro", "nutpie", "blackjax", "pymc"}
-        Who runs NUTS; all but the first hand the model to ``pm.sample`` and may need ``bayeseval[samplers]``.
+        Who runs NUTS: compiled programs of our own, ``pm.sample`` (nutpie, pymc), or BlackJAX on the same density.
+        nutpie and BlackJAX come with ``bayeseval[samplers]``.
     vectorised : bool, optional
         Sample chains and runs side by side; by default on an accelerator only.
     progress : bool

@@ -199,11 +199,12 @@ def _explain(rows: list[IntervalRow], parts: VarianceComponents, posterior: Post
                 f"{run}: for the {estimand} the posterior interval is "
                 f"{abs(posterior_row.width / row.width - 1):.0%} {wider} than the CLT interval"
             )
-    naive = found["population", "naive pooled"]
-    if naive.width < (1 - DIFFERENCE) * population.width:
+    total = int(posterior.counts.generations.sum())
+    naive_error = np.sqrt(parts.pooled * (1 - parts.pooled) / total)
+    if parts.se_population > (1 + DIFFERENCE) * naive_error > 0:
         sentences.append(
-            f"{run}: the naive pooled interval is {population.width / max(naive.width, 1e-12):.1f} times too narrow "
-            f"for prompts like these (design effect, ρ about {_number(parts.rho)})"
+            f"{run}: for prompts like these the naive pooled standard error is {parts.se_population / naive_error:.1f} "
+            f"times too small, since generations of one prompt resemble each other (ρ about {_number(parts.rho)})"
         )
     return sentences
 

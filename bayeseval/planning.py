@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayeseval.defaults import options
+from bayeseval.display import html_table
 from bayeseval.engines.batches import Batch, batch_of_counts, batch_of_known
 from bayeseval.engines.quadrature import Prior
 from bayeseval.engines.refits import refit
@@ -107,9 +107,10 @@ class Plan:
         target = f"a {self.prob:.0%} interval no wider than {self.width:g}"
         if self.k is not None:
             row = self.curve[self.curve["generations"] == self.k].iloc[0]
+            noun = "generation" if self.k == 1 else "generations"
             already = " already run" if self.k == self.generations_so_far else ""
             body = (
-                f"{self.k} generations per prompt{already} give {target} with probability {row['assurance']:.2f} "
+                f"{self.k} {noun} per prompt{already} give {target} with probability {row['assurance']:.2f} "
                 f"(± {row['assurance_mcse']:.2f} from {self.futures} simulated futures; median width "
                 f"{row['width']:.3g})."
             )
@@ -148,9 +149,8 @@ class Plan:
         return "\n".join([f"Warning: {warning}" for warning in self.warnings] + [self.sentence()])
 
     def _repr_html_(self) -> str:
-        problems = "".join(f"<div>⚠ {escape(warning)}</div>" for warning in self.warnings)
-        table = self.curve.to_html(index=False, float_format=lambda value: f"{value:.3g}")
-        return f"{problems}<p>{escape(self.sentence())}</p>{table}"
+        body = [[f"{value:.4g}" for value in row] for row in self.curve.to_numpy()]
+        return html_table(list(self.curve.columns), body, [*(f"⚠ {text}" for text in self.warnings), self.sentence()])
 
 
 def plan(
@@ -266,7 +266,7 @@ def plan(
         rule_generations=rule,
         system=posterior.system,
         benchmark=posterior.benchmark,
-        warnings=_warnings(posterior, width, floor, best, priors),
+        warnings=_warnings(posterior, estimand, width, floor, best, priors),
     )
 
 
@@ -384,9 +384,9 @@ def _analysis_prior(posterior: Posterior) -> tuple[Prior, Prior]:
 
 
 def _warnings(
-    posterior: Posterior, width: float, floor: float, best: int | None, priors: tuple[Prior, Prior]
+    posterior: Posterior, estimand: str, width: float, floor: float, best: int | None, priors: tuple[Prior, Prior]
 ) -> tuple[str, ...]:
-    warnings = list(posterior.check().warnings)
+    warnings = list(posterior.check().warnings_for(estimand))
     if not posterior.model.has_quadrature:
         warnings.append(
             f"futures come from {posterior.model.name}, but are refitted with the beta-binomial (priors {priors[0]} on "

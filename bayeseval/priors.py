@@ -24,7 +24,7 @@ __all__ = ["PriorPredictive", "PriorRow", "prior_draws", "prior_predictive"]
 
 @dataclass(frozen=True)
 class PriorRow:
-    """One fact about the prior: its mean over prior draws, and the central 90% of draws where it varies."""
+    """One fact about the prior: its mean over prior draws, and the central 90% of draws (NaN for a single number)."""
 
     quantity: str
     mean: float
@@ -55,11 +55,21 @@ class PriorPredictive:
         return rows_to_frame(self.rows, PriorRow)
 
     def __repr__(self) -> str:
-        lines = [f"{row.quantity}: {row.mean:.3f} [{row.lower:.3f}, {row.upper:.3f}]" for row in self.rows]
+        lines = [
+            f"{row.quantity}: {row.mean:.3f}" + ("" if np.isnan(row.lower) else f" [{row.lower:.3f}, {row.upper:.3f}]")
+            for row in self.rows
+        ]
         return "\n".join([f"prior of {self.model} {self.prior}: mean [5%, 95%] over prior draws", *lines])
 
     def _repr_html_(self) -> str:
-        body = [[row.quantity, f"{row.mean:.3f}", f"{row.lower:.3f}", f"{row.upper:.3f}"] for row in self.rows]
+        body = [
+            [
+                row.quantity,
+                f"{row.mean:.3f}",
+                *("" if np.isnan(end) else f"{end:.3f}" for end in (row.lower, row.upper)),
+            ]
+            for row in self.rows
+        ]
         return html_table(["quantity", "mean", "5%", "95%"], body, [f"prior of {self.model}: {self.prior}"])
 
 
@@ -107,7 +117,8 @@ def prior_predictive(
     if distribution.mu.shape[1] == 1 and distribution.atom.size == 0:
         mu, rho = distribution.mu[:, 0], distribution.rho[:, 0]
         precision = (1 - rho) / rho
-        rows.append(_row("probability of a U-shaped distribution", (mu * precision < 1) & ((1 - mu) * precision < 1)))
+        share = float(np.mean((mu * precision < 1) & ((1 - mu) * precision < 1)))
+        rows.append(PriorRow("probability of a U-shaped distribution", share, float("nan"), float("nan")))
     for k in generations:
         require_positive_integer("generations", k)
         none, every = np.exp(distribution.logpmf(np.array([0, k]), np.array([k, k]))).T

@@ -40,7 +40,7 @@ def test_naive_pooling_is_too_narrow_for_the_population_and_too_wide_for_the_ben
     naive = row(comparison, "population", "naive pooled")["width"]
     assert naive < 0.6 * row(comparison, "population", "posterior")["width"]
     assert naive > 1.1 * row(comparison, "benchmark", "posterior")["width"]
-    assert any("times too narrow" in sentence for sentence in comparison.explanation)
+    assert any("times too small" in sentence for sentence in comparison.explanation)
 
 
 def test_clt_intervals_are_refused_at_the_edge_where_the_posterior_still_answers():

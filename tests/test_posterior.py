@@ -284,3 +284,30 @@ def test_ten_million_correct_of_twenty_million_have_the_right_mean_and_sd(engine
     score = be.fit(counts, engine=engine, seed=1, progress=False).mean("benchmark")
     assert score.value == pytest.approx(0.5, abs=1e-5)
     assert score.sd == pytest.approx(1.118e-4, rel=0.05)
+
+
+def test_robust_pass_at_k_covers_where_some_prompts_are_never_solved():
+    """40% of prompts at p = 0, the rest Beta(4, 4): one Beta puts mass near 0 where there is none."""
+    p = np.linspace(0.001, 0.999, 999)
+    weight = p**3 * (1 - p) ** 3
+    truth = 0.6 * np.sum(weight * (1 - (1 - p) ** 16)) / weight.sum()
+    rng = np.random.default_rng(8)
+    covered = []
+    for seed in range(30):
+        rates = np.where(rng.random(200) < 0.4, 0.0, rng.beta(4, 4, 200))
+        post = fit(rng.binomial(16, rates), [16] * 200, seed=seed, draws=500)
+        score = post.pass_at(16)
+        assert score.method == "robust"
+        covered.append(score.lower <= truth <= score.upper)
+    assert np.mean(covered) >= 0.8  # Binomial(30, 0.95) lies below 24 with probability 0.002
+    assert "leans on the shape that fails" in repr(post.pass_at(16, "benchmark"))
+    assert "leans on the shape" not in repr(post.mean("benchmark"))
+
+
+def test_runs_with_the_same_counts_do_not_share_their_random_numbers():
+    counts = be.Counts.concat(
+        [be.Counts.from_arrays(CORRECT, GENERATIONS, system=name, benchmark="b") for name in ("one", "two")]
+    )
+    one, two = be.fit(counts, engine="quadrature", progress=False).mean("benchmark")
+    assert abs(np.corrcoef(one.draws, two.draws)[0, 1]) < 0.5
+    assert not np.array_equal(one.draws, two.draws)

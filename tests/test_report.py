@@ -181,7 +181,7 @@ def test_page_has_the_plans(html: str, plans: Any) -> None:
 
 def test_page_says_first_what_is_wrong(misfit: Any, tmp_path: Path) -> None:
     text = be.report(misfit, tmp_path / "r.html").read_text(encoding="utf-8")
-    assert text.index("does not describe the prompts") < text.index('id="scores"')
+    assert text.index("does not describe these prompts") < text.index('id="scores"')
     assert "⚠ fails" in text and "No problem found" not in text
     bold = re.findall(r'<td class="score headline"><span class="value">([^<]*)', text)
     robust = misfit.mean()

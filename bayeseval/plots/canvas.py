@@ -59,7 +59,13 @@ def style() -> Iterator[None]:
     import matplotlib.style
 
     with matplotlib.style.context(STYLE):
-        yield
+        try:
+            yield
+        finally:
+            # The first figure may switch the session to its interactive back end, and that is to last.
+            interactive = matplotlib.is_interactive()
+    if interactive:
+        matplotlib.interactive(True)
 
 
 @contextmanager

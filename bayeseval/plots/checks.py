@@ -75,7 +75,7 @@ def plot_check(check: Check, *, ax: Axes | None = None) -> Axes:
         ax.grid(axis="x", visible=False)
         ax.set_ylabel("prompts")
         verdict = "does not describe the data" if check.misfit else "no sign of misfit"
-        p = "p < 0.003" if histogram.p < 0.003 else f"p = {histogram.p:.2g}"  # of 400 draws
+        p = histogram.p_text
         ax.set_title(f"{plain(check.run, 62)}\npredictive check: {p}, {verdict}")
         legend_below(ax, handles, columns=2)
     return ax

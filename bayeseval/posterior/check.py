@@ -19,11 +19,11 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayeseval.display import html_table
 from bayeseval.engines.quadrature import exact_posterior
 from bayeseval.errors import FitError
 from bayeseval.estimators import moments
@@ -104,6 +104,12 @@ class HistogramCheck:
     upper: np.ndarray
     p: float
 
+    @property
+    def p_text(self) -> str:
+        """The probability in words; 0 of some hundred simulations is not 0."""
+        least = 1 / PREDICTIVE_DRAWS
+        return f"p < {least:g}" if self.p < least else f"p = {self.p:.2g}"
+
 
 @dataclass(frozen=True, repr=False)
 class Check:
@@ -155,13 +161,18 @@ class Check:
         rhat = max((row["rhat"] for row in self.diagnostics.table.values() if "rhat" in row), default=float("nan"))
         sampler = "" if np.isnan(rhat) else f"; R-hat at most {rhat:.3f}, {self.diagnostics.divergences} divergences"
         line = (
-            f"check of {self.run}: {verdict}; z_shift {self.z_shift:.2f}, predictive p of the "
-            f"{self.histogram.kind} check {self.histogram.p:.3f}{sampler}{exact}"
+            f"check of {self.run}: {verdict}; z_shift {self.z_shift:.2f}, predictive "
+            f"{self.histogram.p_text} ({self.histogram.kind}){sampler}{exact}"
         )
         return "\n".join([line, *(f"Warning: {warning}" for warning in self.warnings_for("population"))])
 
     def _repr_html_(self) -> str:
-        return "".join(f"<div>{escape(line)}</div>" for line in repr(self).splitlines()) + self.to_frame().to_html()
+        names = ("mean", "sd", "rhat", "ess_bulk", "ess_tail", "exact_mean", "exact_sd", "mean_mcse", "sd_mcse")
+        shown = [name for name in names if all(name in row for row in self.diagnostics.table.values())]
+        body = [
+            [parameter, *(f"{row[name]:.4g}" for name in shown)] for parameter, row in self.diagnostics.table.items()
+        ]
+        return html_table(["parameter", *shown], body, repr(self).splitlines())
 
     def plot(self, ax=None):  # type: ignore[no-untyped-def]
         """Histogram of the data with the posterior predictive band."""
@@ -182,19 +193,21 @@ def check_posterior(posterior: Posterior) -> Check:
     shifted = decisive and abs(z_shift) > Z_SHIFT_LIMIT
     misfit = bool(histogram.p < P_LIMIT or shifted)
     warnings = list(diagnostics.warnings)
+    population_warnings = []
     if misfit:
         reasons = []
         if histogram.p < P_LIMIT:
-            reasons.append(f"it would seldom produce such counts (predictive p = {histogram.p:.3f})")
+            reasons.append(f"it would seldom produce such counts (predictive {histogram.p_text})")
         if shifted:
             reasons.append(f"its mean lies {z_shift:+.1f} standard errors from the unbiased estimate")
         warnings.append(
-            f"{posterior.model.name} does not describe the prompts of {counts.label}: {' and '.join(reasons)}. The "
-            f"population score given is therefore the robust one (Bayesian bootstrap over prompts); the benchmark "
-            f"score holds. See post.check().plot(), and be.models() for richer models"
+            f"{posterior.model.name} does not describe these prompts: {' and '.join(reasons)}; see post.check().plot()"
         )
-    population_warnings = []
-    if abs(z_shift) > Z_SHIFT_LIMIT and not misfit:
+        population_warnings.append(
+            "for prompts like these the robust score (Bayesian bootstrap over prompts) is therefore the headline, "
+            "not that of the model"
+        )
+    elif abs(z_shift) > Z_SHIFT_LIMIT:
         population_warnings.append(
             f"the posterior mean of mu lies {z_shift:+.1f} standard errors from the unbiased estimate: with so few "
             f"successes or failures the prior weighs in; compare with be.moments(counts) and other priors"
@@ -206,7 +219,10 @@ def check_posterior(posterior: Posterior) -> Check:
         )
     elif answered.sum() == 1:
         warnings.append("a single prompt: how P(correct) spreads over prompts follows the prior alone")
-    return Check(diagnostics, z_shift, histogram, misfit, tuple(warnings), tuple(population_warnings), counts.label)
+    named, population_named = (
+        tuple(f"{counts.label}: {text}" for text in texts) for texts in (warnings, population_warnings)
+    )
+    return Check(diagnostics, z_shift, histogram, misfit, named, population_named, counts.label)
 
 
 def diagnose(posterior: Posterior) -> Diagnostics:

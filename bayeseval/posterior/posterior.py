@@ -5,6 +5,7 @@ Everything here is a question put to draws that exist already: nothing re-reads 
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,7 +22,7 @@ from bayeseval.defaults import options
 from bayeseval.engines.quadrature import ExactPosterior
 from bayeseval.errors import OptionError
 from bayeseval.metrics import Metric
-from bayeseval.posterior.prompt_draws import benchmark_scores, prompt_summaries
+from bayeseval.posterior.prompt_draws import benchmark_scores, bootstrap_scores, prompt_summaries
 from bayeseval.posterior.scores import Score, Scores, require_estimand, summarise
 from bayeseval.prompts import PromptDistribution
 
@@ -202,7 +203,7 @@ class Posterior:
             lower, upper.
         """
         mean, lower, upper = prompt_summaries(
-            self.distribution, self.counts.correct, self.counts.generations, options.interval_prob(prob), self.seed
+            self.distribution, self.counts.correct, self.counts.generations, options.interval_prob(prob), self._stream
         )
         return self.counts.to_frame().assign(mean=mean, lower=lower, upper=upper)
 
@@ -251,7 +252,7 @@ class Posterior:
         if missing:
             counts = self.counts
             self._cache.update(
-                benchmark_scores(self.distribution, counts.correct, counts.generations, missing, self.seed)
+                benchmark_scores(self.distribution, counts.correct, counts.generations, missing, self._stream)
             )
 
     def _benchmark(self, metric: Metric, prob: float, method: str) -> Score:
@@ -260,7 +261,7 @@ class Posterior:
     def _population(self, metric: Metric, prob: float, method: str) -> Score:
         answers = {
             "model": self._model_answer(metric, prob),
-            "robust": self._make(metric, "population", self._cache[metric][1], prob, "robust"),
+            "robust": self._make(metric, "population", self._robust_draws(metric), prob, "robust"),
         }
         if method == "auto":
             method = "robust" if self.check().misfit and np.isfinite(answers["robust"].value) else "model"
@@ -268,11 +269,29 @@ class Posterior:
         (other,) = answers.values()
         return Score(**{**vars(headline), "other": other if np.isfinite(other.value) else None})
 
+    @property
+    def _stream(self) -> tuple[int, int]:
+        """Seed of this run's own random numbers: runs with the same counts must not share them."""
+        return self.seed, zlib.crc32(self.counts.label.encode())
+
+    def _robust_draws(self, metric: Metric) -> np.ndarray:
+        """Draws of P(correct), bootstrapped over prompts; without any model where that has failed and data suffice."""
+        correct, generations = (
+            values[self.counts.generations > 0] for values in (self.counts.correct, self.counts.generations)
+        )
+        if self.check().misfit and 1 < metric.k <= generations.min():
+            draws = bootstrap_scores(correct, generations, metric, self.n_draws, self._stream)
+            if np.ptp(draws) > 0:
+                return draws
+        return self._cache[metric][1]
+
     def _model_answer(self, metric: Metric, prob: float) -> Score:
         score = self._make(metric, "population", self.distribution.score(metric), prob, "model")
         if self.exact is None or metric.kind != "mean":
             return score
-        lower, upper = self.exact.quantile("mu", np.array([(1 - prob) / 2, (1 + prob) / 2]))
+        if prob not in self._cache:
+            self._cache[prob] = self.exact.quantile("mu", np.array([(1 - prob) / 2, (1 + prob) / 2]))
+        lower, upper = self._cache[prob]
         changes = {"value": self.exact.mean("mu"), "sd": self.exact.sd("mu"), "lower": lower, "upper": upper}
         return Score(**{**vars(score), **{name: float(value) for name, value in changes.items()}})
 
@@ -296,11 +315,16 @@ class Posterior:
             n_generations=int(self.counts.generations.sum()),
             method=method,
             extrapolated=metric.k > self.typical_generations,
-            warnings=self.check().warnings_for(estimand) + self._extrapolation(metric),
+            warnings=self.check().warnings_for(estimand) + self._caveats(metric, estimand),
         )
 
-    def _extrapolation(self, metric: Metric) -> tuple[str, ...]:
+    def _caveats(self, metric: Metric, estimand: str) -> tuple[str, ...]:
         seen = self.typical_generations
+        if self.check().misfit and estimand == "benchmark" and metric.k > 1:
+            return (
+                f"{metric.name} of these prompts leans on the shape that fails its check, for prompts near p = 0 and "
+                f"p = 1 most; set be.metric_estimates(counts, ...) beside it",
+            )
         if metric.k > EXTRAPOLATION_LIMIT * seen:
             return (
                 f"{metric.name} looks more than {EXTRAPOLATION_LIMIT} times beyond the {seen} generations that were "

@@ -22,7 +22,7 @@ from bayeseval.metrics import Metric
 from bayeseval.model_data import unique_cells
 from bayeseval.prompts import PromptDistribution
 
-__all__ = ["benchmark_scores", "prompt_summaries"]
+__all__ = ["benchmark_scores", "bootstrap_scores", "prompt_summaries"]
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ def benchmark_scores(
     correct: np.ndarray,
     generations: np.ndarray,
     metrics: Sequence[Metric],
-    seed: int,
+    stream: Sequence[int],
 ) -> dict[Metric, tuple[np.ndarray, np.ndarray]]:
     """Draws of scores of these prompts, and of the robust population scores.
 
@@ -49,8 +49,8 @@ def benchmark_scores(
     correct, generations : int array (prompt,)
     metrics : sequence of Metric
         All are computed from the same draws of P(correct).
-    seed : int
-        The result does not depend on the number of threads.
+    stream : sequence of int
+        Seed of the random numbers. The result does not depend on the number of threads.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def benchmark_scores(
     starts = range(0, distribution.n_draws, step)
 
     def work(start: int) -> list[tuple[np.ndarray, np.ndarray]]:
-        rng = np.random.default_rng([seed, start])
+        rng = np.random.default_rng([*stream, start])
         part = distribution.take(slice(start, start + step))
         p = part.condition(cell_correct, cell_generations).draw(rng, cell)
         weights = rng.standard_exponential(p.shape)
@@ -88,8 +88,32 @@ def benchmark_scores(
     }
 
 
+def bootstrap_scores(
+    correct: np.ndarray, generations: np.ndarray, metric: Metric, draws: int, stream: Sequence[int]
+) -> np.ndarray:
+    """Bayesian bootstrap over prompts of the unbiased estimates of a metric: no model of P(correct) at all.
+
+    Parameters
+    ----------
+    correct, generations : int array (prompt,)
+        Every prompt needs at least metric.k generations.
+    metric : Metric
+    draws : int
+    stream : sequence of int
+        Seed of the random numbers.
+
+    Returns
+    -------
+    float array (draw,)
+    """
+    cell_correct, cell_generations, prompts, _ = unique_cells(correct, generations)
+    estimates = metric.estimate(cell_correct, cell_generations)
+    weights = np.random.default_rng([*stream, metric.k]).standard_gamma(prompts, (draws, prompts.size))
+    return weights @ estimates / weights.sum(axis=1)
+
+
 def prompt_summaries(
-    distribution: PromptDistribution, correct: np.ndarray, generations: np.ndarray, prob: float, seed: int
+    distribution: PromptDistribution, correct: np.ndarray, generations: np.ndarray, prob: float, stream: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Posterior mean and interval of P(correct) of every prompt.
 
@@ -100,7 +124,8 @@ def prompt_summaries(
     distribution : PromptDistribution
     correct, generations : int array (prompt,)
     prob : float
-    seed : int
+    stream : sequence of int
+        Seed of the random numbers.
 
     Returns
     -------
@@ -111,7 +136,7 @@ def prompt_summaries(
     step = max(1, BLOCK // distribution.n_draws)
 
     def work(start: int) -> np.ndarray:
-        rng = np.random.default_rng([seed, start])
+        rng = np.random.default_rng([*stream, start])
         part = slice(start, start + step)
         posterior = distribution.condition(cell_correct[part], cell_generations[part])
         p = posterior.draw(rng, np.arange(posterior.a.shape[1]))

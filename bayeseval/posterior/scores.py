@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from bayeseval.display import html_table
 from bayeseval.errors import require_choice
 
 if TYPE_CHECKING:
@@ -197,32 +197,23 @@ class Scores(Sequence[Score]):
         )
 
     def _repr_html_(self) -> str:
-        head = "".join(
-            f"<th style='text-align:left'>{name}</th>"
-            for name in ("system", "benchmark", "score", "estimand", "value", "interval", "method")
-        )
-        rows = []
+        body = []
         for item in self.items:
             digits = decimals(item.width)
-            interval = (
-                "no interval"
-                if np.isnan(item.lower)
-                else f"[{item.lower:.{digits}f}, {item.upper:.{digits}f}] ({item.prob:.0%})"
+            interval = f"[{item.lower:.{digits}f}, {item.upper:.{digits}f}] ({item.prob:.0%})"
+            body.append(
+                [
+                    item.system,
+                    item.benchmark,
+                    item.name + (" (extrapolated)" if item.extrapolated else ""),
+                    f"{item.estimand}: {ESTIMANDS[item.estimand]}",
+                    f"{item.value:.{digits}f}",
+                    "no interval" if np.isnan(item.lower) else interval,
+                    item.method,
+                ]
             )
-            cells = (
-                item.system,
-                item.benchmark,
-                item.name + (" (extrapolated)" if item.extrapolated else ""),
-                f"{item.estimand}: {ESTIMANDS[item.estimand]}",
-                f"{item.value:.{digits}f}",
-                interval,
-                item.method,
-            )
-            rows.append(
-                "<tr>" + "".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in cells) + "</tr>"
-            )
-        problems = "".join(f"<div>⚠ {escape(warning)}</div>" for warning in self.warnings)
-        return f"{problems}<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        header = ["system", "benchmark", "score", "estimand", "value", "interval", "method"]
+        return html_table(header, body, (f"⚠ {warning}" for warning in self.warnings))
 
 
 def summarise(draws: np.ndarray, prob: float) -> tuple[float, float, float, float]:
