@@ -9,10 +9,18 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-__all__ = ["compilation_cache", "double_precision", "global_double_precision", "import_pymc"]
+__all__ = ["compilation_cache", "double_precision", "global_double_precision", "import_pymc", "package_version"]
+
+
+@cache
+def package_version(name: str) -> str:
+    """Version of an installed package; looked up once, since that reads files."""
+    return version(name)
 
 
 def import_pymc() -> Any:

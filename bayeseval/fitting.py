@@ -5,12 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayeseval import _compat
 from bayeseval._version import __version__
 from bayeseval.catalogue import DEFAULT_MODEL, ModelFile, load_model
 from bayeseval.counts import Counts
@@ -113,9 +113,9 @@ def fit(
 
     def keep(index: int, parts: Draws, exact: ExactPosterior | None) -> None:
         run = runs[index]
-        provenance = _provenance(run, found, priors, engine, seed, settings)
+        made = _how_made(found, priors, engine, seed, settings)
         posteriors[index] = Posterior(
-            run, found, priors, parts.parameters, parts.statistics, engine, exact, int(seed), provenance
+            run, found, priors, parts.parameters, parts.statistics, engine, exact, int(seed), made
         )
 
     if engine == "quadrature":
@@ -180,8 +180,7 @@ def _exact_draws(
     return Draws(parameters, {}), exact
 
 
-def _provenance(
-    counts: Counts,
+def _how_made(
     model: ModelFile,
     prior: Mapping[str, tuple[float, ...]],
     engine: str,
@@ -190,7 +189,6 @@ def _provenance(
 ) -> dict[str, Any]:
     packages = ("numpy", "scipy", *(("jax", "numpyro", "pymc") if engine == "nuts" else ()))
     return {
-        "data": counts.fingerprint,
         "model": model.name,
         "model_digest": model.digest,
         "prior": {name: list(values) for name, values in prior.items()},
@@ -201,6 +199,6 @@ def _provenance(
         "tune": settings.tune,
         "chains": settings.chains,
         "target_accept": settings.target_accept,
-        "versions": {"bayeseval": __version__, **{name: version(name) for name in packages}},
+        "versions": {"bayeseval": __version__, **{name: _compat.package_version(name) for name in packages}},
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
     }

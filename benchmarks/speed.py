@@ -51,7 +51,16 @@ def explicit_pymc(counts: be.Counts) -> Callable[[], object]:
             nu = (1 - rho) / rho
             p = pm.Beta("p", mu * nu, (1 - mu) * nu, shape=len(counts))
             pm.Binomial("correct", counts.generations, p, observed=counts.correct)
-            return pm.sample(1000, tune=1000, chains=4, random_seed=1, progressbar=False, nuts_sampler="pymc")
+            return pm.sample(
+                1000,
+                tune=1000,
+                chains=4,
+                cores=os.cpu_count(),
+                random_seed=1,
+                progressbar=False,
+                nuts_sampler="pymc",
+                compute_convergence_checks=False,
+            )
 
     return call
 

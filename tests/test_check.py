@@ -93,7 +93,7 @@ def test_a_sampler_that_failed_is_said_loudly_on_every_result():
     from bayeseval.posterior.posterior import Posterior
 
     spoilt = Posterior(
-        post.counts, post.model, post.prior, broken, {"diverging": np.ones((4, 250))}, "nuts", None, 1, post.provenance
+        post.counts, post.model, post.prior, broken, {"diverging": np.ones((4, 250))}, "nuts", None, 1, post.made
     )
     text = repr(spoilt.mean("benchmark"))
     assert not spoilt.check().ok

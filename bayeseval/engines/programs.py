@@ -16,7 +16,6 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ from bayeseval.model_data import ModelData
 
 __all__ = ["CHUNK", "Program", "ProgramKey", "cache_folder", "get_program", "is_compiled"]
 
-CHUNK = 250
+CHUNK = 500
 """Iterations in one call of a compiled program; between calls the progress is shown and an interrupt is heard."""
 
 STATISTICS = ("diverging", "n_steps", "acceptance_rate", "energy", "lp")
@@ -75,7 +74,7 @@ class ProgramKey:
         here = Path(__file__)
         sources = (here, here.parents[1] / "likelihoods.py")
         code = [hashlib.sha256(source.read_bytes()).hexdigest() for source in sources]
-        packages = {name: version(name) for name in ("jax", "jaxlib", "numpyro", "pymc")}
+        packages = {name: _compat.package_version(name) for name in ("jax", "jaxlib", "numpyro", "pymc")}
         parts = [asdict(self), packages, code, jax.default_backend(), jax.device_count()]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
 

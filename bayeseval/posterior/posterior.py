@@ -57,8 +57,8 @@ class Posterior:
     exact : ExactPosterior or None
         The grid of the exact engine, where that made the fit.
     seed : int
-    provenance : dict of str to str
-        How the result was made: fingerprint of the data, digest of the model file, seed, versions.
+    made : dict of str to str
+        How the result was made, besides the data: digest of the model file, priors, seed, settings, versions, time.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Posterior:
     engine: str
     exact: ExactPosterior | None
     seed: int
-    provenance: dict[str, str]
+    made: dict[str, Any]
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     # What was fitted -------------------------------------------------------------------------------------------------
@@ -91,6 +91,11 @@ class Posterior:
     def benchmark(self) -> str:
         """The run's benchmark."""
         return str(self.counts.benchmark[0])
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """How the result was made: `made`, and the fingerprint of the data."""
+        return {"data": self.counts.fingerprint, **self.made}
 
     @cached_property
     def distribution(self) -> PromptDistribution:

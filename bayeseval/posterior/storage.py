@@ -56,7 +56,7 @@ def to_datatree(posterior: Posterior) -> xr.DataTree:
         "prior": json.dumps(posterior.prior),
         "engine": posterior.engine,
         "seed": posterior.seed,
-        "provenance": json.dumps(posterior.provenance),
+        "made": json.dumps(posterior.made),
     }
     if posterior.n_draws * len(counts) <= LOG_LIKELIHOOD_LIMIT:
         chains, draws = next(iter(posterior.parameters.values())).shape[:2]
@@ -139,7 +139,7 @@ def load(path: str | Path, *, model: str | Path | None = None) -> Posterior:
             benchmark=attributes["benchmark"],
             group=[str(group) for group in np.asarray(constant["group"])] if "group" in constant else None,
         )
-        provenance = json.loads(attributes["provenance"])
+        made = json.loads(attributes["made"])
     except (OSError, KeyError, ValueError, TypeError, DataError) as error:
         raise ReadError(f"{path} cannot be read as a saved posterior: {error}") from None
     tree.close()
@@ -158,7 +158,7 @@ def load(path: str | Path, *, model: str | Path | None = None) -> Posterior:
         str(attributes["engine"]),
         exact,
         int(attributes["seed"]),
-        provenance,
+        made,
     )
 
 
