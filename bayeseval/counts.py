@@ -18,10 +18,10 @@ from bayeseval.readers.keys import key_columns
 from bayeseval.readers.matrices import score_matrix
 from bayeseval.readers.records import (
     Records,
-    html_table,
     key_words,
     number,
     refuse_duplicates,
+    run_table,
     say,
     shape_of,
     spread,
@@ -300,7 +300,7 @@ class Counts(Records):
             for run in self.runs()
         )
         header = ("system", "benchmark", "prompts", "generations", "", "correct")
-        return html_table(repr(self), header, rows, len(self._runs[1]))
+        return run_table(repr(self), header, rows, len(self._runs[1]))
 
 
 def _check(columns: Mapping[str, Any], origin: Origin) -> None:

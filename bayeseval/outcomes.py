@@ -20,10 +20,10 @@ from bayeseval.readers.keys import key_columns, numbered_in_order, refuse_changi
 from bayeseval.readers.matrices import score_matrix
 from bayeseval.readers.records import (
     Records,
-    html_table,
     key_words,
     number,
     refuse_duplicates,
+    run_table,
     say,
     shape_of,
     spread,
@@ -339,4 +339,4 @@ class Outcomes(Records):
             for run in self.runs()
         )
         header = ("system", "benchmark", "prompts", "generations", "not scored", "correct")
-        return html_table(repr(self), header, rows, len(self._runs[1]))
+        return run_table(repr(self), header, rows, len(self._runs[1]))

@@ -337,4 +337,5 @@ def test_other_metrics_are_refused(text: str) -> None:
 def test_pairs_and_lists_are_read() -> None:
     assert priors_from(["mu=1,2", " rho = 0.5,1"]) == {"mu": (1.0, 2.0), "rho": (0.5, 1.0)}
     assert columns_from(["prompt=a=b"]) == {"prompt": "a=b"}
+    assert columns_from(["benchmark=a", "benchmark=b"]) == columns_from(["benchmark=a,b"]) == {"benchmark": ["a", "b"]}
     assert numbers_from("4,8") == [4, 8]

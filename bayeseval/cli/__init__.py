@@ -107,7 +107,7 @@ Column = Annotated[
         "--column",
         metavar="ROLE=NAME",
         help="Column for system, benchmark, prompt, generations, correct, ... in place of the guess, such as "
-        "system=checkpoint. Given twice for a role, the columns are joined; ROLE= means there is none.",
+        "system=checkpoint. Several for a role, as in benchmark=task,condition, are joined; ROLE= means there is none.",
     ),
 ]
 Threshold = Annotated[

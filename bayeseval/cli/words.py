@@ -60,7 +60,7 @@ def columns_from(texts: Sequence[str]) -> dict[str, str | list[str] | bool]:
 
     Examples
     --------
-    >>> columns_from(["system=checkpoint", "benchmark=task", "benchmark=condition", "group="])
+    >>> columns_from(["system=checkpoint", "benchmark=task,condition", "group="])
     {'system': 'checkpoint', 'benchmark': ['task', 'condition'], 'group': False}
     """
     named: dict[str, list[str]] = {}
@@ -68,7 +68,7 @@ def columns_from(texts: Sequence[str]) -> dict[str, str | list[str] | bool]:
         role, equals, column = text.partition("=")
         if not equals or not role.strip():
             raise OptionError(f"--column must look like system=checkpoint, but {text!r} was given")
-        named.setdefault(role.strip(), []).append(column)
+        named.setdefault(role.strip(), []).extend(column.split(","))
     return {
         role: False if columns == [""] else columns[0] if len(columns) == 1 else columns
         for role, columns in named.items()

@@ -14,7 +14,7 @@ import typer
 
 from bayeseval.cli.tables import show_moments, show_plan, show_scores
 from bayeseval.cli.words import columns_from, metric_from, numbers_from, priors_from
-from bayeseval.errors import OptionError
+from bayeseval.errors import OptionError, require_probability
 from bayeseval.fitting import fit
 from bayeseval.planning import Plan, plan
 from bayeseval.posterior.posterior import Posterior
@@ -124,6 +124,8 @@ def run_fit(
 
 def run_plan(paths: Sequence[str], chosen: Settings, target: Mapping[str, Any], as_json: bool) -> None:
     """Plan every run, and print the plans."""
+    for name in ("width", "assurance"):
+        require_probability(name, target[name])  # before any long work
     posteriors = posteriors_of(paths, chosen)
     plans = [plan(posterior, **target) for posterior in posteriors]
     if as_json:
@@ -145,6 +147,8 @@ def run_report(
 ) -> None:
     """Write a report and print its path, or the document itself."""
     target = require_writable(out, FORMATS)
+    if width is not None:
+        require_probability("width", width)  # before any long work
     metrics = [metric_from(text) for text in metric or ()] or None
     posteriors = posteriors_of(paths, chosen)
     plans = []

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import html
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from bayeseval.display import html_table
 from bayeseval.errors import DataError, OptionError
 from bayeseval.readers.cells import Origin, id_texts
 from bayeseval.readers.codes import IntArray, TextArray, combine, factorize, first_duplicate
@@ -171,17 +172,11 @@ def spread(generations: IntArray) -> str:
     return f"{low:,} to each prompt" if low == high else f"between {low:,} and {high:,} to each prompt"
 
 
-def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]], count: int) -> str:
-    """A small table for notebooks, everything in it escaped."""
-    cells = [
-        "".join(f"<td>{html.escape(f'{cell:,}' if isinstance(cell, int) else str(cell))}</td>" for cell in row)
-        for row, _ in zip(rows, range(_SHOWN_RUNS), strict=False)
-    ]
-    body = "".join(f"<tr>{cell}</tr>" for cell in cells)
-    more = f"<p>and {number(count - _SHOWN_RUNS, 'more run')}</p>" if count > _SHOWN_RUNS else ""
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in header)
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f"<div><p>{html.escape(title)}</p>{table}{more}</div>"
+def run_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]], count: int) -> str:
+    """Make an HTML table of the first runs, with what it is and how many more there are above it."""
+    body = [[f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row] for row in islice(rows, _SHOWN_RUNS)]
+    more = [f"the first {_SHOWN_RUNS}, and {number(count - _SHOWN_RUNS, 'more run')}"] if count > _SHOWN_RUNS else []
+    return html_table(header, body, [title, *more])
 
 
 def say(lines: Iterable[str], *, quiet: bool) -> None:
