@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from importlib.util import find_spec
 from types import TracebackType
 from typing import Any
 
@@ -69,7 +71,13 @@ class Progress:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as RichProgress
 
+        console = Console(stderr=True)
+        if console.is_jupyter and find_spec("ipywidgets") is None:
+            # Rich draws its bar with widgets there; without them a line of text is better than a warning.
+            self.enabled = False
+            print(f"{self.description} (a progress bar needs: pip install ipywidgets)", file=sys.stderr)
+            return
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        self._bar = RichProgress(*columns, console=Console(stderr=True), transient=False)
+        self._bar = RichProgress(*columns, console=console, transient=False)
         self._task = self._bar.add_task(self.description, total=self.total, completed=self._done)
         self._bar.start()
