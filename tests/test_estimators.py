@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import math
 from fractions import Fraction
 from itertools import product
@@ -39,8 +37,7 @@ from bayeseval.estimators.variance import (
 )
 from bayeseval.metrics.table import metric_estimates
 from bayeseval.outcomes import Outcomes
-
-ORACLES = Path(__file__).resolve().parents[2] / "shared" / "oracles" / "formulas.csv"
+from tests.oracles import oracle_rows
 
 ANSWERS = {
     "mu_hat_equal_weights": lambda c, k: variance_components(c, k).mean,
@@ -63,18 +60,7 @@ ANSWERS = {
 }
 
 
-def oracle_rows() -> list:
-    if not ORACLES.is_file():
-        return [pytest.param("", {}, 0.0, marks=pytest.mark.skip(reason="../shared is not beside this checkout"))]
-    with ORACLES.open(encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["quantity"] in ANSWERS]
-    return [
-        pytest.param(row["quantity"], json.loads(row["inputs"]), json.loads(row["value"]), id=f"{row['quantity']}-{i}")
-        for i, row in enumerate(rows)
-    ]
-
-
-@pytest.mark.parametrize(("quantity", "inputs", "value"), oracle_rows())
+@pytest.mark.parametrize(("quantity", "inputs", "value"), oracle_rows(*ANSWERS))
 def test_oracles_are_met(quantity: str, inputs: dict, value: object) -> None:
     np.testing.assert_allclose(ANSWERS[quantity](**inputs), value, rtol=1e-9, atol=1e-15)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import math
 from decimal import Decimal
 from fractions import Fraction
@@ -34,8 +32,7 @@ from bayeseval.metrics import (
     threshold_successes,
 )
 from bayeseval.metrics.hypergeometric import log_probability_of_none, upper_tail
-
-ORACLES = Path(__file__).resolve().parents[2] / "shared" / "oracles" / "formulas.csv"
+from tests.oracles import oracle_rows
 
 # quantity of the oracle file -> our answer to its inputs
 ANSWERS = {
@@ -52,18 +49,7 @@ ANSWERS = {
 }
 
 
-def oracle_rows() -> list:
-    if not ORACLES.is_file():
-        return [pytest.param("", {}, 0.0, marks=pytest.mark.skip(reason="../shared is not beside this checkout"))]
-    with ORACLES.open(encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["quantity"] in ANSWERS]
-    return [
-        pytest.param(row["quantity"], json.loads(row["inputs"]), json.loads(row["value"]), id=f"{row['quantity']}-{i}")
-        for i, row in enumerate(rows)
-    ]
-
-
-@pytest.mark.parametrize(("quantity", "inputs", "value"), oracle_rows())
+@pytest.mark.parametrize(("quantity", "inputs", "value"), oracle_rows(*ANSWERS))
 def test_oracles_are_met(quantity: str, inputs: dict, value: float) -> None:
     assert float(ANSWERS[quantity](**inputs)) == pytest.approx(value, rel=1e-9, abs=0)
 

@@ -365,7 +365,10 @@ def test_prompt_distribution_marks_point_masses(arena: Any) -> None:
 
 
 def test_prompt_distribution_without_any_generation_is_the_prior() -> None:
-    draw(fit(be.Counts.from_arrays([0, 0], [0, 0])).plot(ax=new_ax()))
+    ax = fit(be.Counts.from_arrays([0, 0], [0, 0])).plot(ax=new_ax())
+    draw(ax)
+    (line,) = ax.lines
+    assert np.isfinite(line.get_ydata()).all()
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
@@ -434,7 +437,9 @@ def test_plan_without_an_answer_marks_no_number() -> None:
 
 
 def test_plan_of_one_number_can_be_drawn() -> None:
-    draw(plots.plot_plan(a_plan(curve=a_plan().curve.iloc[[4]]), ax=new_ax()))
+    ax = plots.plot_plan(a_plan(curve=a_plan().curve.iloc[[4]]), ax=new_ax())
+    draw(ax)
+    assert [len(line.get_xdata()) for line in ax.lines if line.get_label() == "median width"] == [1]
 
 
 def test_pass_curve_shades_what_is_extrapolated(arena: Any) -> None:
