@@ -73,6 +73,9 @@ def measure(counts: be.Counts) -> pd.DataFrame:
 def main() -> None:
     """Print a table with a row for each data set, and the runs that miss a target."""
     root = Path(sys.argv[1] if len(sys.argv) > 1 else "../shared/data")
+    if not root.is_dir():
+        print(f"there is no folder {root}: name one whose folders hold counts.csv files")
+        return
     sets = {"extremes": extremes()}
     for folder in sorted(path for path in root.iterdir() if path.is_dir()):
         counts = counts_of(folder)
