@@ -14,7 +14,7 @@ from bayeseval import _compat
 from bayeseval._version import __version__
 from bayeseval.catalogue import DEFAULT_MODEL, ModelFile, load_model
 from bayeseval.counts import Counts
-from bayeseval.engines.quadrature import ExactPosterior, exact_posterior
+from bayeseval.engines.quadrature import DRAW_NODES, ExactPosterior, exact_under
 from bayeseval.engines.sampling import Draws, NutsSettings, sample
 from bayeseval.errors import DataError, OptionError, require_choice
 from bayeseval.model_data import ModelData
@@ -24,7 +24,7 @@ from bayeseval.posterior.posteriors import Posteriors
 if TYPE_CHECKING:
     from bayeseval.outcomes import Outcomes
 
-__all__ = ["ENGINES", "as_counts", "exact_for", "fit"]
+__all__ = ["ENGINES", "as_counts", "fit"]
 
 ENGINES = ("nuts", "quadrature")
 
@@ -157,21 +157,10 @@ def as_counts(data: Counts | Outcomes) -> Counts:
     )
 
 
-def exact_for(counts: Counts, prior: Mapping[str, tuple[float, ...]], nodes: int = 129) -> ExactPosterior:
-    """Exact posterior of one run under the priors of a model that the exact engine knows."""
-    return exact_posterior(
-        counts.correct,
-        counts.generations,
-        (prior["mu"][0], prior["mu"][1]),
-        (prior["rho"][0], prior["rho"][1]),
-        nodes=nodes,
-    )
-
-
 def _exact_draws(
     counts: Counts, prior: Mapping[str, tuple[float, ...]], seed: int, settings: NutsSettings
 ) -> tuple[Draws, ExactPosterior]:
-    exact = exact_for(counts, prior)
+    exact = exact_under(prior, counts.correct, counts.generations, nodes=DRAW_NODES)
     shape = (settings.chains, settings.draws)
     parts = exact.draws(settings.chains * settings.draws, np.random.default_rng([seed, 0]))
     # Neighbours of the sequence go to different chains, so that every chain covers the posterior evenly.

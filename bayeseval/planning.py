@@ -13,7 +13,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,15 +21,14 @@ import numpy as np
 
 from bayeseval.defaults import options
 from bayeseval.display import html_table
-from bayeseval.engines.batches import Batch, batch_of_counts, batch_of_known
+from bayeseval.engines.batches import Batch
 from bayeseval.engines.quadrature import Prior
 from bayeseval.engines.refits import refit
 from bayeseval.errors import DataError, OptionError, require_choice, require_positive_integer, require_probability
-from bayeseval.model_data import unique_cells
+from bayeseval.futures import Futures
 from bayeseval.posterior.posterior import Posterior
 from bayeseval.posterior.scores import ESTIMANDS, require_estimand
 from bayeseval.progress import Progress
-from bayeseval.prompts import PromptDistribution
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -231,7 +230,7 @@ def plan(
         require_positive_integer("attempts", attempts)
     method = "robust" if estimand == "population" and posterior.check().misfit else "model"
     size = len(posterior.counts) if n_prompts is None else require_positive_integer("n_prompts", n_prompts)
-    simulator = _Simulator(posterior, prompts, size, method, futures, seed)
+    simulator = Futures(posterior, prompts, size, method, futures, seed)
     rule = None if attempts is None else 3 * attempts
     ladder = _ladder(posterior, simulator, generations, rule)
     priors = _analysis_prior(posterior)
@@ -270,61 +269,7 @@ def plan(
     )
 
 
-class _Simulator:
-    """Futures drawn from a posterior, and their data for growing numbers of generations."""
-
-    def __init__(self, posterior: Posterior, design: str, size: int, method: str, futures: int, seed: int) -> None:
-        counts = posterior.counts
-        self.rng = np.random.default_rng([seed, posterior.seed, 2])
-        chosen = self.rng.choice(posterior.n_draws, futures, replace=futures > posterior.n_draws)
-        distribution = posterior.distribution.take(chosen)
-        if design == "same":
-            self.start, self.correct = counts.generations, np.tile(counts.correct, (futures, 1))
-            self.p = _prompt_draws(distribution, counts.correct, counts.generations, self.rng)
-            return
-        self.start, self.correct = np.zeros(size, dtype=np.int64), np.zeros((futures, size), dtype=np.int64)
-        if method == "model":
-            fresh = np.zeros(size, dtype=np.int64)
-            self.p = _prompt_draws(distribution, fresh, fresh, self.rng)
-            return
-        answered = counts.generations > 0
-        p = _prompt_draws(distribution, counts.correct[answered], counts.generations[answered], self.rng)
-        weights = self.rng.standard_exponential(p.shape)
-        ends = np.cumsum(weights / weights.sum(axis=1, keepdims=True), axis=1)
-        uniform = self.rng.random((futures, size))
-        picked = np.stack([np.searchsorted(end[:-1], u) for end, u in zip(ends, uniform, strict=True)])
-        self.p = np.take_along_axis(p, picked, axis=1)
-
-    def batches(self, ladder: Sequence[int]) -> Iterator[tuple[int, Batch]]:
-        """Data of all futures for each k of a growing ladder; generations of a smaller k are part of a larger one."""
-        correct, have = self.correct, self.start
-        for k in ladder:
-            target = np.maximum(self.start, k)
-            correct = correct + self.rng.binomial(target - have, self.p)
-            have = target
-            yield k, batch_of_counts(correct, have)
-
-    def limit(self) -> Batch:
-        """Infinitely many generations."""
-        return batch_of_known(self.p)
-
-
-def _prompt_draws(
-    distribution: PromptDistribution, correct: np.ndarray, generations: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
-    cell_correct, cell_generations, _, cell = unique_cells(correct, generations)
-    step = max(1, (1 << 21) // max(cell.size, 1))
-    return np.concatenate(
-        [
-            distribution.take(slice(start, start + step)).condition(cell_correct, cell_generations).draw(rng, cell)
-            for start in range(0, distribution.n_draws, step)
-        ]
-    )
-
-
-def _ladder(
-    posterior: Posterior, simulator: _Simulator, generations: Sequence[int] | None, rule: int | None
-) -> list[int]:
+def _ladder(posterior: Posterior, simulator: Futures, generations: Sequence[int] | None, rule: int | None) -> list[int]:
     least = max(1, int(simulator.start.min()))
     if generations is not None:
         ladder = sorted({require_positive_integer("generations", k) for k in generations})

@@ -27,7 +27,7 @@ FLOORS = [
     {"datasets", "estimators", "metrics", "prompts"},
     {"catalogue", "engines"},
     {"conformance", "fitting", "intervals", "posterior", "priors"},
-    {"consistency", "contrasts", "coupling", "planning"},
+    {"consistency", "contrasts", "coupling", "futures", "planning"},
     {"plots"},
     {"reporting"},
     {"cli"},

@@ -17,20 +17,23 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from bayeseval.errors import FitError, OptionError
 from bayeseval.likelihoods import SurvivalCounts, beta_binomial_loglik, survival_counts
 
-__all__ = ["ExactPosterior", "cardinal_cdf", "exact_posterior", "log_sigmoid"]
+__all__ = ["ExactPosterior", "cardinal_cdf", "exact_posterior", "exact_under", "log_sigmoid"]
 
 EXTENT = 45.0
 NATS = 36.0
 NODES = (65, 129, 257, 513)
+DRAW_NODES = 129
+"""Nodes to begin with where draws are taken, which are linear between nodes."""
 COARSE = 46
 ROUNDING = 5e-16
 BLOCK = 1 << 21
@@ -223,6 +226,14 @@ def exact_posterior(
         f"the quadrature did not converge: {NODES[-1]} nodes per axis leave a relative change of {error:.1e}, "
         f"more than {tolerance:.0e}; use engine='nuts'"
     )
+
+
+def exact_under(
+    prior: Mapping[str, tuple[float, ...]], correct: np.ndarray, generations: np.ndarray, **options: Any
+) -> ExactPosterior:
+    """`exact_posterior` under the priors ``mu`` and ``rho`` of a model that declares the exact engine."""
+    (mu_a, mu_b), (rho_a, rho_b) = prior["mu"], prior["rho"]
+    return exact_posterior(correct, generations, (mu_a, mu_b), (rho_a, rho_b), **options)
 
 
 def cardinal_cdf(nodes: np.ndarray, mass: np.ndarray, at: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayeseval.display import html_table
-from bayeseval.engines.quadrature import exact_posterior
+from bayeseval.engines.quadrature import exact_under
 from bayeseval.errors import FitError
 from bayeseval.estimators import moments
 from bayeseval.model_data import unique_cells
@@ -250,15 +250,9 @@ def diagnose(posterior: Posterior) -> Diagnostics:
 
 
 def _compare_with_exact(posterior: Posterior, table: dict[str, dict[str, float]]) -> None:
-    prior = posterior.prior
+    counts = posterior.counts
     try:
-        exact = exact_posterior(
-            posterior.counts.correct,
-            posterior.counts.generations,
-            (prior["mu"][0], prior["mu"][1]),
-            (prior["rho"][0], prior["rho"][1]),
-            tolerance=1e-6,
-        )
+        exact = exact_under(posterior.prior, counts.correct, counts.generations, tolerance=1e-6)
     except FitError:
         return  # no second opinion; R-hat, effective draws and divergences still speak
     for name in ("mu", "rho", "sigma"):

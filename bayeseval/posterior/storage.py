@@ -11,6 +11,7 @@ import numpy as np
 
 from bayeseval.catalogue import ModelFile, load_model
 from bayeseval.counts import Counts
+from bayeseval.engines.quadrature import DRAW_NODES, exact_under
 from bayeseval.errors import DataError, ModelFileError, ReadError
 from bayeseval.files import write_whole
 from bayeseval.posterior.posterior import Posterior
@@ -146,9 +147,7 @@ def load(path: str | Path, *, model: str | Path | None = None) -> Posterior:
     found = _model_of(attributes, model)
     exact = None
     if attributes["engine"] == "quadrature":
-        from bayeseval.fitting import exact_for
-
-        exact = exact_for(counts, prior)
+        exact = exact_under(prior, counts.correct, counts.generations, nodes=DRAW_NODES)
     return Posterior(
         counts,
         found,
