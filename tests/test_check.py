@@ -99,6 +99,7 @@ def test_a_sampler_that_failed_is_said_loudly_on_every_result():
     assert not spoilt.check().ok
     for words in ("have not converged", "1000 divergent transitions", "from the exact posterior"):
         assert words in text
+    assert all("engine='quadrature'" in warning for warning in spoilt.check().diagnostics.warnings)
 
 
 def test_check_frame_compares_with_the_exact_engine():

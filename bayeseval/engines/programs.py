@@ -15,7 +15,7 @@ import struct
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -71,11 +71,8 @@ class ProgramKey:
         """Name of the program on disk: changes with the key, the libraries and the code of the likelihood."""
         import jax
 
-        here = Path(__file__)
-        sources = (here, here.parents[1] / "likelihoods.py")
-        code = [hashlib.sha256(source.read_bytes()).hexdigest() for source in sources]
         packages = {name: _compat.package_version(name) for name in ("jax", "jaxlib", "numpyro", "pymc")}
-        parts = [asdict(self), packages, code, jax.default_backend(), jax.device_count()]
+        parts = [asdict(self), packages, _code(), jax.default_backend(), jax.device_count()]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
 
 
@@ -103,6 +100,14 @@ class Program:
     names: tuple[str, ...]
     initial: np.ndarray
     inputs: tuple[str, ...]
+
+
+@cache
+def _code() -> tuple[str, ...]:
+    """Digests of the files that a compiled program comes from, besides the model's."""
+    here = Path(__file__)
+    sources = (here, here.parents[1] / "likelihoods.py")
+    return tuple(hashlib.sha256(source.read_bytes()).hexdigest() for source in sources)
 
 
 def cache_folder() -> Path:

@@ -47,6 +47,7 @@ EXPECTED_LIMIT = 10
 """Fewest expected successes and failures for which the moment estimate is precise enough to judge the model by."""
 PREDICTIVE_DRAWS = 400
 HISTOGRAM_CELLS = 64
+EXACT = "engine='quadrature' where it applies"
 
 
 @dataclass(frozen=True)
@@ -269,14 +270,15 @@ def _sampler_warnings(table: dict[str, dict[str, float]], divergences: int, draw
     if not rhat <= RHAT_LIMIT:
         warnings.append(
             f"the chains have not converged (R-hat up to {rhat:.3f}, above {RHAT_LIMIT}): do not use these numbers; "
-            f"run longer (tune=2000, draws=2000) or use engine='quadrature' where it applies"
+            f"run longer (tune=2000, draws=2000), or use {EXACT}"
         )
     ess = min((min(row["ess_bulk"], row["ess_tail"]) for row in table.values()), default=np.inf)
     if not ess >= min(ESS_LIMIT, draws / 10):
-        warnings.append(f"few effective draws ({ess:.0f}): interval ends are rough; take more draws")
+        warnings.append(f"few effective draws ({ess:.0f}): interval ends are rough; take more draws, or use {EXACT}")
     if divergences:
         warnings.append(
-            f"{divergences} divergent transitions of {draws:,}: the tails may be cut off; raise target_accept to 0.99"
+            f"{divergences} divergent transitions of {draws:,}: the tails may be cut off; raise target_accept to 0.99, "
+            f"or use {EXACT}"
         )
     distance = max((row.get(name, 0.0) for row in table.values() for name in ("mean_mcse", "sd_mcse")), default=0.0)
     if distance > MCSE_LIMIT:

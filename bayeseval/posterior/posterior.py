@@ -57,7 +57,7 @@ class Posterior:
     exact : ExactPosterior or None
         The grid of the exact engine, where that made the fit.
     seed : int
-    made : dict of str to str
+    made : dict
         How the result was made, besides the data: digest of the model file, priors, seed, settings, versions, time.
 
     Examples
