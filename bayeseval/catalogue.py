@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeseval.errors import BayesevalError, ModelFileError, OptionError
-from bayeseval.model_data import ModelData
+from bayeseval.model_data import BLOCKS, ModelData
 from bayeseval.prompts import PromptDistribution
 
 if TYPE_CHECKING:
@@ -62,6 +62,21 @@ class ModelFile:
     def story(self) -> str:
         """The file's docstring: the model in the field's notation, its priors, when to use it and when not."""
         return self.module.__doc__ or self.name
+
+    @property
+    def blocks(self) -> tuple[str, ...]:
+        """Kinds of data arrays that the model takes: its ``DATA``, or survival counts and cells."""
+        return tuple(getattr(self.module, "DATA", ("survival", "cells")))
+
+    @property
+    def nuts(self) -> dict[str, Any]:
+        """Settings of NUTS that suit the model better than the general ones: its ``NUTS``."""
+        return dict(getattr(self.module, "NUTS", {}))
+
+    @property
+    def family(self) -> str:
+        """Shape of P(correct) over prompts: its ``FAMILY``, or the model's own name."""
+        return str(getattr(self.module, "FAMILY", self.name))
 
     @property
     def has_quadrature(self) -> bool:
@@ -338,6 +353,9 @@ def _require_protocol(module: ModuleType, path: Path) -> None:
             )
     if not isinstance(getattr(module, "PRIOR", None), dict):
         raise ModelFileError(f"{path}: the file must define PRIOR, a dictionary of prior parameters by name")
+    blocks = getattr(module, "DATA", ())
+    if not isinstance(blocks, tuple) or not set(blocks) <= set(BLOCKS):
+        raise ModelFileError(f"{path}: DATA must be a tuple of some of {BLOCKS}, but it is {blocks!r}")
     if not (module.__doc__ or "").strip():
         raise ModelFileError(f"{path}: the file must begin with a docstring that states the model")
 

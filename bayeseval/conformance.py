@@ -14,12 +14,11 @@ from bayeseval.catalogue import ModelFile, load_model
 from bayeseval.errors import BayesevalError, ModelFileError
 from bayeseval.likelihoods import beta_binomial_loglik
 from bayeseval.model_data import ModelData
-from bayeseval.priors import prior_draws
+from bayeseval.priors import prior_draws, specimen
+from bayeseval.prompts import BetaMixture
 
 __all__ = ["ModelCheck", "check_model"]
 
-CORRECT = np.array([0, 1, 3, 4, 4, 2, 0])
-GENERATIONS = np.array([4, 4, 4, 4, 5, 3, 0])
 POINTS = 5
 
 
@@ -102,8 +101,12 @@ def _steps(model: ModelFile) -> list[tuple[str, Callable[[], None]]]:
 
 
 def _check_density(model: ModelFile) -> None:
-    small, twice = ModelData(CORRECT, GENERATIONS), ModelData(np.tile(CORRECT, 2), np.tile(GENERATIONS, 2))
-    values = log_density(model, model.prior(), [small, twice], _points(model))
+    small, more = specimen(model.blocks), specimen(model.blocks)
+    more = ModelData(
+        np.where(more.generations == 4, 1, more.correct), more.generations, more.group, more.group_names,
+        np.array([7, 0, 0, 0]), more.blocks, more.label,
+    )  # fmt: skip
+    values = log_density(model, model.prior(), [small, more], _points(model))
     if not np.isfinite(values).all():
         raise ModelFileError(f"{model.path}: the log density is not finite near the model's initial point")
     if np.ptp(values[1] - values[0]) < 1e-8:
@@ -116,13 +119,18 @@ def _check_density(model: ModelFile) -> None:
 def _check_distribution(model: ModelFile) -> None:
     draws = prior_draws(model, model.prior(), 50, seed=1)
     distribution = model.prompt_distribution(draws)
-    weight = distribution.weight.sum(axis=1) + distribution.atoms.sum(axis=1)
-    inside = [(values >= 0).all() and (values <= 1).all() for values in (distribution.mu, distribution.rho)]
     if distribution.n_draws != 50:
         raise ModelFileError(
             f"{model.path}: prompt_distribution() got 50 draws but gave {distribution.n_draws} distributions"
         )
-    if not (np.allclose(weight, 1, atol=1e-8) and all(inside)):
+    if isinstance(distribution, BetaMixture):
+        weight = distribution.weight.sum(axis=1) + distribution.atoms.sum(axis=1)
+        inside = [(values >= 0).all() and (values <= 1).all() for values in (distribution.mu, distribution.rho)]
+        proper = np.allclose(weight, 1, atol=1e-8) and all(inside)
+    else:
+        mean = distribution.mean()
+        proper = bool(np.isfinite(mean).all() and (mean >= 0).all() and (mean <= 1).all())
+    if not proper:
         raise ModelFileError(
             f"{model.path}: prompt_distribution() must give weights that sum to 1, and means and correlations in [0, 1]"
         )
@@ -136,7 +144,7 @@ def _check_quadrature(model: ModelFile) -> None:
         raise ModelFileError(
             f"{model.path}: QUADRATURE needs exactly the priors 'mu' and 'rho', but it has {set(prior)}"
         )
-    data = ModelData(CORRECT, GENERATIONS)
+    data = specimen(model.blocks)
     points = _points(model)
     if points.shape[1] != 2:
         raise ModelFileError(f"{model.path}: QUADRATURE needs two parameters, but the model has {points.shape[1]}")
@@ -175,6 +183,6 @@ def _points(model: ModelFile) -> np.ndarray:
 
     _compat.import_pymc()
     with _compat.double_precision():
-        _, _, facts = density_of(model, model.prior(), ModelData(CORRECT, GENERATIONS))
+        _, _, facts = density_of(model, model.prior(), specimen(model.blocks))
     initial = np.array(facts["initial"])
     return initial + np.random.default_rng(1).uniform(-1, 1, (POINTS, initial.size))

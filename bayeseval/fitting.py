@@ -37,9 +37,9 @@ def fit(
     engine: str = "nuts",
     seed: int = 0,
     draws: int = 1000,
-    tune: int = 1000,
+    tune: int | None = None,
     chains: int = 4,
-    target_accept: float = 0.9,
+    target_accept: float | None = None,
     sampler: str = "numpyro",
     vectorised: bool | None = None,
     progress: bool = True,
@@ -66,9 +66,10 @@ def fit(
     seed : int
         Same seed, same result.
     draws, tune, chains : int
-        Draws kept in each chain, warm-up iterations, and chains. ``"quadrature"`` gives as many draws in all.
-    target_accept : float
-        Target acceptance probability of NUTS.
+        Draws kept in each chain, warm-up iterations (1,000 unless the model file says otherwise), and chains.
+        ``"quadrature"`` gives as many draws in all.
+    target_accept : float, optional
+        Target acceptance probability of NUTS; 0.9 unless the model file says otherwise.
     sampler : {"numpyro", "nutpie", "blackjax", "pymc"}
         Who runs NUTS: compiled programs of our own, ``pm.sample`` (nutpie, pymc), or BlackJAX on the same density.
         nutpie and BlackJAX come with ``bayeseval[samplers]``.
@@ -99,12 +100,14 @@ def fit(
     >>> round(post.mean().value, 4)
     0.5326
     """
-    counts = as_counts(counts)
+    source, counts = counts, as_counts(counts)
     require_choice("engine", engine, ENGINES)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise OptionError(f"seed must be a whole number of at least 0, but {seed!r} was given")
-    settings = NutsSettings(draws, tune, chains, target_accept, sampler, vectorised)
     found = load_model(model)
+    tune = found.nuts.get("tune", 1000) if tune is None else tune
+    target_accept = found.nuts.get("target_accept", 0.9) if target_accept is None else target_accept
+    settings = NutsSettings(draws, tune, chains, target_accept, sampler, vectorised)
     priors = found.prior(prior)
     runs = counts.runs()
     if not runs:
@@ -124,7 +127,8 @@ def fit(
         for index, run in enumerate(runs):
             keep(index, *_exact_draws(run, priors, int(seed), settings))
     else:
-        data = [ModelData(run.correct, run.generations) for run in runs]
+        totals = _run_totals(source) if "runs" in found.blocks else [None] * len(runs)
+        data = [ModelData.of(run, found.blocks, total) for run, total in zip(runs, totals, strict=True)]
         try:
             for index, parts in sample(found, priors, data, int(seed), settings, progress):
                 keep(index, parts, None)
@@ -155,6 +159,13 @@ def as_counts(data: Counts | Outcomes) -> Counts:
         f"Counts or Outcomes are needed, but {type(data).__name__} was given; make them with be.read(...), "
         f"be.Counts.from_frame(...) or be.Counts.from_matrix(...)"
     )
+
+
+def _run_totals(data: Counts | Outcomes) -> list[np.ndarray | None]:
+    """Correct generations of each run over all prompts, for each (system, benchmark), as far as outcomes tell."""
+    if isinstance(data, Counts):
+        return [None] * len(data.runs())
+    return [outcomes.run_totals() for outcomes in data.runs()]
 
 
 def _exact_draws(

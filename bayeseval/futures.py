@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from bayeseval.engines.batches import Batch, batch_of_counts, batch_of_known
-from bayeseval.model_data import unique_cells
+from bayeseval.model_data import keyed_cells
 from bayeseval.posterior.posterior import Posterior
 from bayeseval.prompts import PromptDistribution
 
@@ -24,7 +24,7 @@ class Futures:
         distribution = posterior.distribution.take(chosen)
         if design == "same":
             self.start, self.correct = counts.generations, np.tile(counts.correct, (futures, 1))
-            self.p = _prompt_draws(distribution, counts.correct, counts.generations, self.rng)
+            self.p = _prompt_draws(distribution, counts.correct, counts.generations, self.rng, posterior.key)
             return
         self.start, self.correct = np.zeros(size, dtype=np.int64), np.zeros((futures, size), dtype=np.int64)
         if method == "model":
@@ -32,7 +32,8 @@ class Futures:
             self.p = _prompt_draws(distribution, fresh, fresh, self.rng)
             return
         answered = counts.generations > 0
-        p = _prompt_draws(distribution, counts.correct[answered], counts.generations[answered], self.rng)
+        key = None if posterior.key is None else posterior.key[answered]
+        p = _prompt_draws(distribution, counts.correct[answered], counts.generations[answered], self.rng, key)
         weights = self.rng.standard_exponential(p.shape)
         ends = np.cumsum(weights / weights.sum(axis=1, keepdims=True), axis=1)
         uniform = self.rng.random((futures, size))
@@ -54,13 +55,19 @@ class Futures:
 
 
 def _prompt_draws(
-    distribution: PromptDistribution, correct: np.ndarray, generations: np.ndarray, rng: np.random.Generator
+    distribution: PromptDistribution,
+    correct: np.ndarray,
+    generations: np.ndarray,
+    rng: np.random.Generator,
+    key: np.ndarray | None = None,
 ) -> np.ndarray:
-    cell_correct, cell_generations, _, cell = unique_cells(correct, generations)
+    cell_correct, cell_generations, cell_key, cell = keyed_cells(correct, generations, key)
     step = max(1, (1 << 21) // max(cell.size, 1))
     return np.concatenate(
         [
-            distribution.take(slice(start, start + step)).condition(cell_correct, cell_generations).draw(rng, cell)
+            distribution.take(slice(start, start + step))
+            .condition(cell_correct, cell_generations, cell_key)
+            .draw(rng, cell)
             for start in range(0, distribution.n_draws, step)
         ]
     )

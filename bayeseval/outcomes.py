@@ -295,6 +295,51 @@ class Outcomes(Records):
             account=tuple(account),
         )  # fmt: skip
 
+    def matrix(self) -> FloatArray:
+        """Outcomes of one run as a table (prompt, generation), NaN where there is none.
+
+        Rows are prompts in the order of `counts`, columns generations in order of first appearance.
+
+        Raises
+        ------
+        DataError
+            If there are several runs.
+        """
+        if len(self.run_names) != 1:
+            raise DataError(
+                f"a table holds one run, but there are {len(self.run_names)}: choose one with .select(...), or take "
+                f"them one by one from .runs()"
+            )
+        columns, names = factorize(self.generation)
+        rows, first = self._prompts
+        table = np.full((len(first), len(names)), np.nan)
+        table[rows, columns] = self.correct
+        return table
+
+    def run_totals(self) -> IntArray:
+        """Correct answers of generation j over all prompts (generation,), where each j was one run on all of them.
+
+        Raises
+        ------
+        DataError
+            If a prompt lacks some of the generations that others have, or there is only one.
+        """
+        table = self.matrix()
+        missing = np.isnan(table)
+        some = missing.any(axis=1) & ~missing.all(axis=1)
+        label = " on ".join(self.run_names[0])
+        if some.any():
+            row = int(np.argmax(some))
+            prompt = self.prompt[self._prompts[1][row]]
+            raise DataError(
+                f"{label}: effects of whole runs need every generation of every prompt, but {int(some.sum()):,} of "
+                f"{len(table):,} prompts lack some, such as prompt {str(prompt)!r}, which has "
+                f"{int((~missing[row]).sum())} of {table.shape[1]}; leave such prompts out, or use another model"
+            )
+        if table.shape[1] < 2:
+            raise DataError(f"{label}: effects of whole runs need at least two generations of every prompt")
+        return np.nansum(table, axis=0).astype(np.int64)
+
     @property
     def n_prompts(self) -> int:
         """Number of prompts, summed over runs."""

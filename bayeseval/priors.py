@@ -13,13 +13,13 @@ from bayeseval import _compat
 from bayeseval.catalogue import DEFAULT_MODEL, ModelFile, load_model
 from bayeseval.display import html_table, rows_to_frame
 from bayeseval.errors import require_positive_integer
-from bayeseval.model_data import ModelData
-from bayeseval.prompts import PromptDistribution
+from bayeseval.model_data import BLOCKS, ModelData
+from bayeseval.prompts import BetaMixture, PromptDistribution
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PriorPredictive", "PriorRow", "prior_draws", "prior_predictive"]
+__all__ = ["PriorPredictive", "PriorRow", "prior_draws", "prior_predictive", "specimen"]
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def prior_predictive(
         _row("mean of P(correct) over prompts", distribution.mean()),
         _row("sd of P(correct) over prompts", distribution.sd()),
     ]
-    if distribution.mu.shape[1] == 1 and distribution.atom.size == 0:
+    if isinstance(distribution, BetaMixture) and distribution.mu.shape[1] == 1 and distribution.atom.size == 0:
         mu, rho = distribution.mu[:, 0], distribution.rho[:, 0]
         precision = (1 - rho) / rho
         share = float(np.mean((mu * precision < 1) & ((1 - mu) * precision < 1)))
@@ -127,15 +127,50 @@ def prior_predictive(
 
 
 def prior_draws(
-    model: ModelFile, prior: Mapping[str, tuple[float, ...]], draws: int, seed: int
+    model: ModelFile, prior: Mapping[str, tuple[float, ...]], draws: int, seed: int, data: ModelData | None = None
 ) -> dict[str, np.ndarray]:
-    """Draws of the model's parameters and deterministic quantities from the prior (draw, ...)."""
+    """Draws of the model's parameters and deterministic quantities from the prior (draw, ...).
+
+    Parameters
+    ----------
+    model : ModelFile
+    prior : mapping of str to tuple of float
+    draws, seed : int
+    data : ModelData, optional
+        What the model is built for: how many groups, runs or prompts there are. Their counts do not matter.
+
+    Returns
+    -------
+    dict of str to float array (draw, ...)
+    """
     pm = _compat.import_pymc()
-    data = ModelData(np.array([1]), np.array([2]))
-    pymc_model = model.build(data, prior)
+    pymc_model = model.build(specimen(model.blocks) if data is None else data, prior)
     variables = [*pymc_model.free_RVs, *pymc_model.deterministics]
     values = pm.draw(variables, draws=draws, random_seed=seed)
     return {str(variable.name): np.asarray(value) for variable, value in zip(variables, values, strict=True)}
+
+
+def specimen(blocks: tuple[str, ...] = BLOCKS, copies: int = 1) -> ModelData:
+    """A small data set that has all that a model may ask for: four groups, four runs, and a prompt not answered.
+
+    Parameters
+    ----------
+    blocks : tuple of str
+        Kinds of arrays that the model takes.
+    copies : int
+        How often the prompts are repeated.
+
+    Returns
+    -------
+    ModelData
+    """
+    correct = np.tile([0, 1, 3, 4, 4, 2, 0, 2], copies)
+    full = "runs" in blocks
+    generations = np.tile([4, 4, 4, 4, 4 if full else 5, 4 if full else 3, 0, 4], copies)
+    group = np.tile([0, 0, 1, 1, 2, 2, 3, 3], copies)
+    names = ("algebra", "geometry", "logic", "number theory")
+    totals = copies * np.array([3, 5, 4, 4])
+    return ModelData(correct, generations, group, names, totals, blocks, "the specimen")
 
 
 def _row(quantity: str, values: np.ndarray) -> PriorRow:

@@ -29,6 +29,12 @@ from bayeseval.prompts import beta
 
 PRIOR = {"mu": (1.0, 1.0), "rho": (1.0, 1.0)}
 
+DATA = ("survival",)
+
+FAMILY = "Beta"
+
+SENSITIVITY = {"rho": [(0.5, 1.0), (2.0, 2.0)]}
+
 QUADRATURE = True
 """p_i ~ Beta(mu, rho) with independent Beta priors on both: the exact engine applies."""
 

@@ -22,7 +22,7 @@ from scipy.special import betainc
 import bayeseval as be
 from bayeseval import plots
 from bayeseval.plots.canvas import LOOKS, STYLE, palette, plain
-from bayeseval.prompts import PromptDistribution
+from bayeseval.prompts import BetaMixture
 
 EVIL = "a$b_{$ <script> \x1b[31m\n日" + "x" * 90
 
@@ -350,7 +350,7 @@ def test_prompt_distribution_stays_finite_where_its_density_does_not(aime: Any) 
 def test_prompt_distribution_marks_point_masses(arena: Any) -> None:
     source = arena[0].distribution
     atoms = np.tile([0.2, 0.1], (source.n_draws, 1))
-    mixed = PromptDistribution(0.7 * source.weight, source.mu, source.rho, np.array([0.0, 1.0]), atoms)
+    mixed = BetaMixture(0.7 * source.weight, source.mu, source.rho, np.array([0.0, 1.0]), atoms)
     stand_in = SimpleNamespace(
         distribution=mixed,
         counts=arena[0].counts,

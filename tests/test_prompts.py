@@ -7,10 +7,10 @@ import pytest
 from scipy import integrate, stats
 
 from bayeseval import metrics, prompts
-from bayeseval.prompts import PromptDistribution, population_score
+from bayeseval.prompts import BetaMixture, population_score
 from tests.oracles import oracle_rows
 
-ZERO_ONE = PromptDistribution(
+ZERO_ONE = BetaMixture(
     weight=np.array([[0.5, 0.2]]),
     mu=np.array([[0.3, 0.8]]),
     rho=np.array([[0.2, 0.1]]),
@@ -58,13 +58,13 @@ def test_updated_beta_gives_the_oracle_moments_of_pass_at_r(quantity, inputs, va
 
 @pytest.mark.parametrize(("quantity", "inputs", "value"), oracle_rows("finite_mixture_bb_logpmf"))
 def test_mixture_logpmf_gives_the_oracle_value(quantity, inputs, value):
-    mixture = PromptDistribution(np.array([inputs["w"]]), np.array([inputs["mu"]]), np.array([inputs["rho"]]))
+    mixture = BetaMixture(np.array([inputs["w"]]), np.array([inputs["mu"]]), np.array([inputs["rho"]]))
     assert mixture.logpmf([inputs["c"]], [inputs["k"]])[0, 0] == pytest.approx(value, rel=1e-12)
 
 
 @pytest.mark.parametrize(("quantity", "inputs", "value"), oracle_rows("zoibb_logpmf"))
 def test_zero_one_inflated_logpmf_gives_the_oracle_value(quantity, inputs, value):
-    inflated = PromptDistribution(
+    inflated = BetaMixture(
         np.array([[1 - inputs["pi0"] - inputs["pi1"]]]),
         np.array([[inputs["mu"]]]),
         np.array([[inputs["rho"]]]),
@@ -91,7 +91,7 @@ def test_population_score_equals_the_integral_over_p(metric, mu, rho):
 
 
 def test_moments_and_scores_of_a_mixture_with_point_masses_agree_with_draws():
-    many = PromptDistribution(
+    many = BetaMixture(
         *(np.repeat(values, 200_000, axis=0) for values in (ZERO_ONE.weight, ZERO_ONE.mu, ZERO_ONE.rho)),
         ZERO_ONE.atom,
         np.repeat(ZERO_ONE.atoms, 200_000, axis=0),

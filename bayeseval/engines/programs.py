@@ -106,7 +106,7 @@ class Program:
 def _code() -> tuple[str, ...]:
     """Digests of the files that a compiled program comes from, besides the model's."""
     here = Path(__file__)
-    sources = (here, here.parents[1] / "likelihoods.py")
+    sources = (here, *sorted((here.parents[1] / "likelihoods").glob("*.py")))
     return tuple(hashlib.sha256(source.read_bytes()).hexdigest() for source in sources)
 
 
@@ -206,8 +206,10 @@ def density_of(
     with pytensor.config.change_flags(floatX="float64"):
         pymc_model = model.build(data, prior)
         inputs = {variable: variable.type(name=variable.name) for variable in pymc_model.data_vars}
-        outputs = [variable for variable in pymc_model.unobserved_value_vars if variable not in pymc_model.value_vars]
-        graphs = graph_replace([pymc_model.logp(), *outputs], inputs, strict=False)
+        wanted = {variable.name for variable in (*pymc_model.free_RVs, *pymc_model.deterministics)}
+        outputs = [variable for variable in pymc_model.unobserved_value_vars if variable.name in wanted]
+        copies = [variable.copy() for variable in outputs]  # a variable without transform is an input as well
+        graphs = graph_replace([pymc_model.logp(), *copies], inputs, strict=False)
         names = [str(variable.name) for variable in outputs]
         arguments = [*pymc_model.value_vars, *inputs.values()]
         log_density = get_jaxified_graph(inputs=arguments, outputs=graphs[:1])

@@ -142,7 +142,7 @@ def _sample_with_programs(
     vectorised = jax.default_backend() != "cpu" if settings.vectorised is None else settings.vectorised
     by_shape: dict[tuple[tuple[str, tuple[int, ...]], ...], list[int]] = {}
     for index, one in enumerate(data):
-        shapes = tuple((name, values.shape) for name, values in one.arrays.items())
+        shapes = (*((name, values.shape) for name, values in one.arrays.items()), ("head", (one.head,)))
         by_shape.setdefault(shapes, []).append(index)
     single = len(data) == 1
     if single:

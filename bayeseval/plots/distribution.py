@@ -97,26 +97,16 @@ def _thinned(posterior: Posterior) -> PromptDistribution:
 
 def _density(distribution: PromptDistribution) -> tuple[np.ndarray, np.ndarray]:
     """Nodes inside (0, 1), denser at both ends and where a narrow distribution lies, and density (draw, node)."""
-    from scipy.special import betaln
-
-    precision = (1 - distribution.rho) / np.maximum(distribution.rho, 1e-300)
-    a, b = (np.maximum(part * precision, 1e-300)[..., None] for part in (distribution.mu, 1 - distribution.mu))
     even = 0.5 - 0.5 * np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES)
-    sd = np.sqrt(distribution.mu * (1 - distribution.mu) * distribution.rho)
-    narrow = np.quantile((distribution.mu[..., None] + sd[..., None] * np.linspace(-4, 4, 33)), 0.5, axis=0).ravel()
+    around = distribution.mean()[:, None] + distribution.sd()[:, None] * np.linspace(-4, 4, 33)
+    narrow = np.quantile(around, 0.5, axis=0)
     grid = np.unique(np.concatenate([even, narrow[(narrow > even[0]) & (narrow < even[-1])]]))
-    log_height = (a - 1) * np.log(grid) + (b - 1) * np.log1p(-grid) - betaln(a, b)
-    return grid, np.einsum("sh,shx->sx", distribution.weight, np.exp(np.minimum(log_height, 700)))
+    return grid, distribution.density(grid)
 
 
 def _mass(distribution: PromptDistribution, edges: np.ndarray) -> np.ndarray:
     """Mean share of prompts between the edges, point masses left out (bin,)."""
-    from scipy.special import betainc
-
-    precision = (1 - distribution.rho) / np.maximum(distribution.rho, 1e-300)
-    a, b = (np.maximum(part * precision, 1e-300)[..., None] for part in (distribution.mu, 1 - distribution.mu))
-    below = np.einsum("sh,shx->sx", distribution.weight, betainc(a, b, edges))
-    return np.diff(below, axis=1).mean(axis=0)
+    return np.diff(distribution.below(edges), axis=1).mean(axis=0)
 
 
 def _tell_of_the_ends(ax: Axes, height: np.ndarray, masses: np.ndarray, edges: np.ndarray, top: float) -> None:

@@ -27,7 +27,7 @@ from bayeseval.display import html_table
 from bayeseval.engines.quadrature import exact_under
 from bayeseval.errors import FitError
 from bayeseval.estimators import moments
-from bayeseval.model_data import unique_cells
+from bayeseval.model_data import keyed_cells
 from bayeseval.prompts import blocks
 
 if TYPE_CHECKING:
@@ -188,7 +188,9 @@ def check_posterior(posterior: Posterior) -> Check:
     diagnostics = diagnose(posterior)
     rng = np.random.default_rng([posterior.seed, 1])
     chosen = rng.choice(posterior.n_draws, min(PREDICTIVE_DRAWS, posterior.n_draws), replace=False)
-    histogram = histogram_check(posterior.distribution.take(chosen), counts.correct, counts.generations, rng)
+    histogram = histogram_check(
+        posterior.distribution.take(chosen), counts.correct, counts.generations, rng, posterior.key
+    )
     answered = counts.generations > 0
     z_shift, decisive = _z_shift(posterior)
     shifted = decisive and abs(z_shift) > Z_SHIFT_LIMIT
@@ -304,7 +306,11 @@ def _z_shift(posterior: Posterior) -> tuple[float, bool]:
 
 
 def histogram_check(
-    distribution: PromptDistribution, correct: np.ndarray, generations: np.ndarray, rng: np.random.Generator
+    distribution: PromptDistribution,
+    correct: np.ndarray,
+    generations: np.ndarray,
+    rng: np.random.Generator,
+    key: np.ndarray | None = None,
 ) -> HistogramCheck:
     """Compare the counts with what the model would produce, draw by draw.
 
@@ -315,6 +321,8 @@ def histogram_check(
     correct, generations : int array (prompt,)
         Prompts without generations are left out.
     rng : numpy.random.Generator
+    key : int array (prompt,), optional
+        What tells prompts apart besides their counts, where the distribution asks for it.
 
     Returns
     -------
@@ -322,10 +330,11 @@ def histogram_check(
     """
     answered = np.asarray(generations) > 0
     correct, generations = np.asarray(correct)[answered], np.asarray(generations)[answered]
+    key = None if key is None else key[answered]
     sizes, prompts = np.unique(generations, return_counts=True)
     if sizes.size and (sizes + 1).sum() <= HISTOGRAM_CELLS:
-        return _check_counts(distribution, correct, generations, sizes, prompts, rng)
-    return _check_latent(distribution, correct, generations, rng)
+        return _check_counts(distribution, correct, generations, sizes, prompts, rng, key)
+    return _check_latent(distribution, correct, generations, rng, key)
 
 
 def _check_counts(
@@ -335,11 +344,11 @@ def _check_counts(
     sizes: np.ndarray,
     prompts: np.ndarray,
     rng: np.random.Generator,
+    key: np.ndarray | None,
 ) -> HistogramCheck:
     parts = []
     for size, number in zip(sizes, prompts, strict=True):
-        cells = np.arange(size + 1)
-        share = np.exp(distribution.logpmf(cells, np.full(size + 1, size)))
+        share = _shares(distribution, int(size), None if key is None else key[generations == size])
         share /= share.sum(axis=1, keepdims=True)
         observed = np.bincount(correct[generations == size], minlength=size + 1)
         parts.append((observed, share * number, rng.multinomial(number, share), size))
@@ -351,16 +360,31 @@ def _check_counts(
     return HistogramCheck("histogram", label, observed, expected.mean(axis=0), lower, upper, float(p))
 
 
+def _shares(distribution: PromptDistribution, size: int, key: np.ndarray | None) -> np.ndarray:
+    """Probability of 0, 1, .. correct generations of ``size`` (draw, size + 1): of prompts in the groups at hand."""
+    cells, sizes = np.arange(size + 1), np.full(size + 1, size)
+    if key is None or distribution.keyed_by == "prompt":
+        return np.exp(distribution.logpmf(cells, sizes))
+    total = np.zeros((distribution.n_draws, size + 1))
+    for group, prompts in zip(*np.unique(key, return_counts=True), strict=True):
+        total += prompts * np.exp(distribution.logpmf(cells, sizes, np.full(size + 1, group)))
+    return total / key.size
+
+
 def _check_latent(
-    distribution: PromptDistribution, correct: np.ndarray, generations: np.ndarray, rng: np.random.Generator
+    distribution: PromptDistribution,
+    correct: np.ndarray,
+    generations: np.ndarray,
+    rng: np.random.Generator,
+    key: np.ndarray | None,
 ) -> HistogramCheck:
     bins = int(np.clip(correct.size // 10, 4, 20))
-    cell_correct, cell_generations, _, cell = unique_cells(correct, generations)
+    cell_correct, cell_generations, cell_key, cell = keyed_cells(correct, generations, key)
     edges = np.linspace(0, 1, bins + 1)
     observed = np.empty((distribution.n_draws, bins))
     for block in blocks(distribution.n_draws, cell.size):
         part = distribution.take(block)
-        p = part.condition(cell_correct, cell_generations).draw(rng, cell)
+        p = part.condition(cell_correct, cell_generations, cell_key).draw(rng, cell)
         position = np.clip((part.cdf(p, rng) * bins).astype(int), 0, bins - 1)
         for index in range(bins):
             observed[block, index] = (position == index).sum(axis=1)

@@ -22,6 +22,7 @@ from bayeseval.defaults import options
 from bayeseval.engines.quadrature import ExactPosterior
 from bayeseval.errors import OptionError
 from bayeseval.metrics import Metric
+from bayeseval.model_data import ModelData
 from bayeseval.posterior.prompt_draws import benchmark_scores, bootstrap_scores, prompt_summaries
 from bayeseval.posterior.scores import Score, Scores, require_estimand, summarise
 from bayeseval.prompts import PromptDistribution
@@ -102,6 +103,15 @@ class Posterior:
         """Distribution of P(correct) over prompts for each draw, chains one after another."""
         flat = {name: values.reshape(-1, *values.shape[2:]) for name, values in self.parameters.items()}
         return self.model.prompt_distribution(flat)
+
+    @cached_property
+    def key(self) -> np.ndarray | None:
+        """What tells prompts apart besides their counts, where the model knows: group, cluster or place (prompt,)."""
+        if self.distribution.keyed_by is None:
+            return None
+        if self.distribution.keyed_by == "prompt":
+            return np.arange(len(self.counts))
+        return ModelData.of(self.counts, ("groups",)).group
 
     @property
     def n_draws(self) -> int:
@@ -208,7 +218,12 @@ class Posterior:
             lower, upper.
         """
         mean, lower, upper = prompt_summaries(
-            self.distribution, self.counts.correct, self.counts.generations, options.interval_prob(prob), self._stream
+            self.distribution,
+            self.counts.correct,
+            self.counts.generations,
+            options.interval_prob(prob),
+            self._stream,
+            self.key,
         )
         return self.counts.to_frame().assign(mean=mean, lower=lower, upper=upper)
 
@@ -257,7 +272,7 @@ class Posterior:
         if missing:
             counts = self.counts
             self._cache.update(
-                benchmark_scores(self.distribution, counts.correct, counts.generations, missing, self._stream)
+                benchmark_scores(self.distribution, counts.correct, counts.generations, missing, self._stream, self.key)
             )
 
     def _benchmark(self, metric: Metric, prob: float, method: str) -> Score:
@@ -284,7 +299,8 @@ class Posterior:
         correct, generations = (
             values[self.counts.generations > 0] for values in (self.counts.correct, self.counts.generations)
         )
-        if self.check().misfit and 1 < metric.k <= generations.min():
+        clustered = self.distribution.keyed_by == "cluster"
+        if self.check().misfit and 1 < metric.k <= generations.min() and not clustered:
             draws = bootstrap_scores(correct, generations, metric, self.n_draws, self._stream)
             if np.ptp(draws) > 0:
                 return draws

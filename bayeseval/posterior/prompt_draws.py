@@ -19,7 +19,7 @@ from typing import TypeVar
 import numpy as np
 
 from bayeseval.metrics import Metric
-from bayeseval.model_data import unique_cells
+from bayeseval.model_data import keyed_cells, unique_cells
 from bayeseval.prompts import PromptDistribution
 
 __all__ = ["benchmark_scores", "bootstrap_scores", "prompt_summaries"]
@@ -39,6 +39,7 @@ def benchmark_scores(
     generations: np.ndarray,
     metrics: Sequence[Metric],
     stream: Sequence[int],
+    key: np.ndarray | None = None,
 ) -> dict[Metric, tuple[np.ndarray, np.ndarray]]:
     """Draws of scores of these prompts, and of the robust population scores.
 
@@ -51,23 +52,30 @@ def benchmark_scores(
         All are computed from the same draws of P(correct).
     stream : sequence of int
         Seed of the random numbers. The result does not depend on the number of threads.
+    key : int array (prompt,), optional
+        What tells prompts apart besides their counts, where the distribution asks for it. Where it numbers clusters,
+        whole clusters are bootstrapped.
 
     Returns
     -------
     dict of Metric to (float array (draw,), float array (draw,))
         Benchmark and robust population scores. Prompts without generations count for the benchmark alone.
     """
-    cell_correct, cell_generations, _, cell = unique_cells(correct, generations)
+    cell_correct, cell_generations, cell_key, cell = keyed_cells(correct, generations, key)
     functions = [_evaluator(metric) for metric in metrics]
     answered = np.asarray(generations) > 0
+    clusters = key if distribution.keyed_by == "cluster" else None
     step = max(1, BLOCK // max(cell.size, 1))
     starts = range(0, distribution.n_draws, step)
 
     def work(start: int) -> list[tuple[np.ndarray, np.ndarray]]:
         rng = np.random.default_rng([*stream, start])
         part = distribution.take(slice(start, start + step))
-        p = part.condition(cell_correct, cell_generations).draw(rng, cell)
-        weights = rng.standard_exponential(p.shape)
+        p = part.condition(cell_correct, cell_generations, cell_key).draw(rng, cell)
+        if clusters is None:
+            weights = rng.standard_exponential(p.shape)
+        else:
+            weights = rng.standard_exponential((p.shape[0], int(clusters.max()) + 1))[:, clusters]
         weights *= answered
         total = weights.sum(axis=1)
         results = []
@@ -113,7 +121,12 @@ def bootstrap_scores(
 
 
 def prompt_summaries(
-    distribution: PromptDistribution, correct: np.ndarray, generations: np.ndarray, prob: float, stream: Sequence[int]
+    distribution: PromptDistribution,
+    correct: np.ndarray,
+    generations: np.ndarray,
+    prob: float,
+    stream: Sequence[int],
+    key: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Posterior mean and interval of P(correct) of every prompt.
 
@@ -126,20 +139,23 @@ def prompt_summaries(
     prob : float
     stream : sequence of int
         Seed of the random numbers.
+    key : int array (prompt,), optional
 
     Returns
     -------
     mean, lower, upper : float arrays (prompt,)
     """
-    cell_correct, cell_generations, _, cell = unique_cells(correct, generations)
+    cell_correct, cell_generations, cell_key, cell = keyed_cells(correct, generations, key)
     tails = [(1 - prob) / 2, (1 + prob) / 2]
     step = max(1, BLOCK // distribution.n_draws)
 
     def work(start: int) -> np.ndarray:
         rng = np.random.default_rng([*stream, start])
         part = slice(start, start + step)
-        posterior = distribution.condition(cell_correct[part], cell_generations[part])
-        p = posterior.draw(rng, np.arange(posterior.a.shape[1]))
+        posterior = distribution.condition(
+            cell_correct[part], cell_generations[part], None if cell_key is None else cell_key[part]
+        )
+        p = posterior.draw(rng, np.arange(cell_correct[part].size))
         return np.vstack([posterior.mean().mean(axis=0), np.quantile(p, tails, axis=0)])
 
     summaries = np.concatenate(_in_threads(work, range(0, cell_correct.size, step)), axis=1)

@@ -61,7 +61,8 @@ def to_datatree(posterior: Posterior) -> xr.DataTree:
     }
     if posterior.n_draws * len(counts) <= LOG_LIKELIHOOD_LIMIT:
         chains, draws = next(iter(posterior.parameters.values())).shape[:2]
-        values = posterior.distribution.logpmf(counts.correct, counts.generations).reshape(chains, draws, -1)
+        values = posterior.distribution.logpmf(counts.correct, counts.generations, posterior.key)
+        values = values.reshape(chains, draws, -1)
         groups["log_likelihood"] = xr.Dataset({"correct": (("chain", "draw", "prompt"), values)}, prompts)
     else:
         attributes["log_likelihood"] = "left out: too large; it is a function of the draws (distribution.logpmf)"

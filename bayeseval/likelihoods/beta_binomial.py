@@ -10,8 +10,7 @@ Survival counts are piecewise constant, so everything past the first 64 values o
 log(m + j rho) along a segment is one Euler-Maclaurin formula. A data set with 3.7 million generations to a prompt
 therefore costs no more than one with a hundred.
 
-The same code runs on NumPy arrays and on PyTensor variables: the first argument ``xp`` is ``numpy`` or
-``pytensor.tensor``.
+Mixtures and point masses need the probability of each cell instead of the sum: `beta_binomial_cells`.
 """
 
 from __future__ import annotations
@@ -23,8 +22,10 @@ import numpy as np
 
 __all__ = [
     "SurvivalCounts",
+    "beta_binomial_cells",
     "beta_binomial_loglik",
     "beta_binomial_logpmf",
+    "head_length",
     "log_binomial",
     "log_rising",
     "survival_counts",
@@ -62,6 +63,21 @@ class SurvivalCounts:
         """Lengths (H, T) of the padded head and tail."""
         return self.arrays["correct_head"].size, self.arrays["correct_start"].size
 
+    def resized(self, shape: tuple[int, int]) -> SurvivalCounts:
+        """The same counts with more padding: ``shape`` is at least the present one."""
+        head, tail = shape
+        arrays = {}
+        for family in self.FAMILIES:
+            weights = np.zeros(head)
+            weights[: self.shape[0]] = self.arrays[f"{family}_head"]
+            segments = np.zeros((3, tail))
+            segments[:2] = [[HEAD], [HEAD + 1]]
+            for row, part in enumerate(("start", "stop", "weight")):
+                segments[row, : self.shape[1]] = self.arrays[f"{family}_{part}"]
+            arrays[f"{family}_head"], arrays[f"{family}_step"] = weights, np.arange(head, dtype=float)
+            arrays[f"{family}_start"], arrays[f"{family}_stop"], arrays[f"{family}_weight"] = segments
+        return SurvivalCounts(arrays)
+
 
 def survival_counts(correct: np.ndarray, generations: np.ndarray) -> SurvivalCounts:
     """Reduce counts per prompt to padded survival counts.
@@ -87,7 +103,7 @@ def survival_counts(correct: np.ndarray, generations: np.ndarray) -> SurvivalCou
     values = {"correct": correct, "wrong": generations - correct, "total": generations}
     heads = {name: _head(value) for name, value in values.items()}
     tails = {name: _tail(value) for name, value in values.items()}
-    head_size = _padded(max(int(generations.max(initial=0)), 1), HEAD_SHAPES)
+    head_size = head_length(max(int(generations.max(initial=0)), 1))
     tail_size = _padded(max(len(tail) for tail in tails.values()), TAIL_SHAPES)
     arrays = {}
     for name in SurvivalCounts.FAMILIES:
@@ -98,6 +114,11 @@ def survival_counts(correct: np.ndarray, generations: np.ndarray) -> SurvivalCou
         tail[: len(tails[name])] = tails[name]
         arrays[f"{name}_start"], arrays[f"{name}_stop"], arrays[f"{name}_weight"] = tail.T.copy()
     return SurvivalCounts(arrays)
+
+
+def head_length(generations: int) -> int:
+    """How many factors of a product over this many generations are summed one by one: 8, 16, 32 or 64."""
+    return next((shape for shape in HEAD_SHAPES if generations <= shape), HEAD)
 
 
 def beta_binomial_loglik(xp: Any, mu: Any, not_mu: Any, rho: Any, not_rho: Any, counts: dict[str, Any]) -> Any:
@@ -113,14 +134,14 @@ def beta_binomial_loglik(xp: Any, mu: Any, not_mu: Any, rho: Any, not_rho: Any, 
         Mean and intraclass correlation, and one minus each (passed apart, so that callers who work on the logit
         scale lose no digits near 1).
     counts : dict of str to array
-        The arrays of `SurvivalCounts`.
+        The arrays of `SurvivalCounts`; or stacked ones (group, H), for parameters (group,).
 
     Returns
     -------
     array (...,)
         One log likelihood for each parameter value.
     """
-    some, fail, all_ = (counts[f"{family}_head"][0] for family in SurvivalCounts.FAMILIES)
+    some, fail, all_ = (counts[f"{family}_head"][..., 0] for family in SurvivalCounts.FAMILIES)
     first_factors = some * _log(xp, mu) + fail * _log(xp, not_mu) + (some + fail - all_) * _log(xp, not_rho)
     return (
         first_factors
@@ -128,6 +149,60 @@ def beta_binomial_loglik(xp: Any, mu: Any, not_mu: Any, rho: Any, not_rho: Any, 
         + _weighted_log_rising(xp, not_mu * not_rho, rho, "wrong", counts)
         - _weighted_log_rising(xp, not_rho, rho, "total", counts)
     )
+
+
+def beta_binomial_cells(
+    xp: Any, mu: Any, not_mu: Any, rho: Any, not_rho: Any, correct: Any, generations: Any, head: int = HEAD
+) -> Any:
+    """Log probability of each cell, without its binomial coefficient; smooth from rho = 0 to rho = 1.
+
+    Parameters
+    ----------
+    xp : module
+        ``numpy`` or ``pytensor.tensor``.
+    mu, not_mu, rho, not_rho : array () or (component,)
+        Mean and intraclass correlation, and one minus each.
+    correct, generations : float array (cell,)
+    head : {8, 16, 32, 64}
+        What `head_length` gives for the largest number of generations; less work for few generations.
+
+    Returns
+    -------
+    array (..., cell)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayeseval.likelihoods import beta_binomial_cells
+    >>> half = np.array(0.5)
+    >>> correct, generations = np.array([0.0, 1.0]), np.array([2.0, 2.0])
+    >>> np.exp(beta_binomial_cells(np, half, half, np.array(0.0), np.array(1.0), correct, generations))
+    array([0.25, 0.25])
+    """
+    wrong = generations - correct
+    some, fail, all_ = (xp.where(value > 0, 1.0, 0.0) for value in (correct, wrong, generations))
+    first_factors = (
+        some * _log(xp, mu)[..., None]
+        + fail * _log(xp, not_mu)[..., None]
+        + (some + fail - all_) * _log(xp, not_rho)[..., None]
+    )
+    return (
+        first_factors
+        + _log_rising_cells(xp, mu * not_rho, rho, correct, head)
+        + _log_rising_cells(xp, not_mu * not_rho, rho, wrong, head)
+        - _log_rising_cells(xp, not_rho, rho, generations, head)
+    )
+
+
+def _log_rising_cells(xp: Any, m: Any, rho: Any, length: Any, head: int) -> Any:
+    """Sum of log(m + j rho) over 1 <= j < length, for each length (..., cell)."""
+    m, rho = m[..., None], rho[..., None]
+    steps = np.arange(1.0, head)
+    used = xp.where(steps[:, None] < length[None, :], 1.0, 0.0)
+    total = xp.matmul(_log(xp, m + steps * rho), used)
+    if head < HEAD:
+        return total
+    return total + _log_rising_segment(xp, m, rho, float(HEAD), xp.maximum(length, float(HEAD)))
 
 
 def log_rising(m: np.ndarray, rho: np.ndarray, length: np.ndarray, first: int = 0) -> np.ndarray:
@@ -235,7 +310,7 @@ def _weighted_log_rising(xp: Any, m: Any, rho: Any, family: str, counts: dict[st
     """The factors j >= 1 of one family; those of j = 0 are taken apart, where they would cancel at rho = 1."""
     head = counts[f"{family}_head"]
     m, rho = m[..., None], rho[..., None]
-    total = (head[1:] * _log(xp, m + counts[f"{family}_step"][1:] * rho)).sum(axis=-1)
+    total = (head[..., 1:] * _log(xp, m + counts[f"{family}_step"][..., 1:] * rho)).sum(axis=-1)
     weight = counts[f"{family}_weight"]
     if xp is np and weight.size == 0:
         return total
@@ -280,6 +355,4 @@ def _padded(size: int, shapes: tuple[int, ...]) -> int:
     for shape in shapes:
         if size <= shape:
             return shape
-    if shapes is HEAD_SHAPES:
-        return HEAD
     return 1 << (size - 1).bit_length()

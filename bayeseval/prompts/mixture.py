@@ -1,8 +1,7 @@
-r"""Distributions of P(correct) over prompts: what a model implies, draw by draw, in one form that all questions use.
+r"""Mixtures of Beta components and point masses, in which nearly everything has a closed form.
 
-For each posterior draw a `PromptDistribution` is a finite mixture of Beta components, each given by its mean
-:math:`\mu` and intraclass correlation :math:`\rho`, and of point masses. It knows its moments, the score of fresh
-prompts in closed form, how to condition on counts, and how to draw P(correct).
+For each posterior draw the distribution of P(correct) over prompts is a finite mixture of Beta components, each given
+by its mean :math:`\mu` and intraclass correlation :math:`\rho`, and of point masses.
 """
 
 from __future__ import annotations
@@ -12,17 +11,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bayeseval.likelihoods import beta_binomial_logpmf, log_binomial, log_rising
+from bayeseval.likelihoods import beta_binomial_logpmf, log_binomial
 from bayeseval.metrics import Metric
+from bayeseval.prompts.base import PromptDistribution, PromptPosterior
+from bayeseval.prompts.population import population_score
 
-__all__ = ["PromptDistribution", "PromptPosterior", "beta", "population_score"]
-
-BLOCK = 1 << 22
-"""Most numbers held at once in one array (32 MiB of float64)."""
+__all__ = ["BetaMixture", "MixturePosterior", "beta"]
 
 
 @dataclass(frozen=True)
-class PromptDistribution:
+class BetaMixture(PromptDistribution):
     """A mixture of Beta components and point masses for each draw.
 
     Attributes
@@ -32,6 +30,12 @@ class PromptDistribution:
     atom : float array (atom,)
         Positions of the point masses, in [0, 1].
     atom_weight : float array (draw, atom)
+    component_of : int array (group,), optional
+        Component of each group, for models in which the group of a prompt is known: conditioned on its counts a prompt
+        belongs to the component of its group. ``weight`` then says what fresh prompts come from, and may be 0 for the
+        groups seen.
+    keyed_by : {None, "group", "cluster"}
+        What ``component_of`` is about (see `PromptDistribution`).
 
     Examples
     --------
@@ -47,6 +51,8 @@ class PromptDistribution:
     rho: np.ndarray
     atom: np.ndarray = field(default_factory=lambda: np.zeros(0))
     atom_weight: np.ndarray | None = None
+    component_of: np.ndarray | None = None
+    keyed_by: str | None = None
 
     @property
     def atoms(self) -> np.ndarray:
@@ -70,52 +76,106 @@ class PromptDistribution:
 
     def score(self, metric: Metric) -> np.ndarray:
         """Score of fresh prompts for each draw (draw,): the mean of metric.given_p over the distribution."""
-        components = population_score(metric, self.mu, self.rho)
-        return (self.weight * components).sum(axis=1) + self.atoms @ metric.given_p(self.atom)
+        live = self._live
+        components = population_score(metric, self.mu[:, live], self.rho[:, live])
+        return (self.weight[:, live] * components).sum(axis=1) + self.atoms @ metric.given_p(self.atom)
 
-    def logpmf(self, correct: np.ndarray, generations: np.ndarray) -> np.ndarray:
+    def logpmf(self, correct: np.ndarray, generations: np.ndarray, key: np.ndarray | None = None) -> np.ndarray:
         """Log probability of each cell (correct, generations), p integrated out (draw, cell)."""
-        return np.logaddexp.reduce(self._log_joint(correct, generations), axis=-1)
+        if key is None:
+            return np.logaddexp.reduce(self._log_joint(correct, generations), axis=-1)
+        correct, generations = np.asarray(correct), np.asarray(generations)
+        result = np.empty((self.n_draws, correct.size))
+        for component, cells in self._by_component(key):
+            result[:, cells] = beta_binomial_logpmf(
+                correct[cells], generations[cells], self.mu[:, component], self.rho[:, component]
+            )
+        return result
 
-    def condition(self, correct: np.ndarray, generations: np.ndarray) -> PromptPosterior:
+    def condition(
+        self, correct: np.ndarray, generations: np.ndarray, key: np.ndarray | None = None
+    ) -> MixturePosterior:
         """Distribution of P(correct) of prompts with the given counts, for each draw.
 
         Parameters
         ----------
         correct, generations : int array (cell,)
+        key : int array (cell,), optional
+            Group of each cell, where ``component_of`` is given; fresh prompts without it.
 
         Returns
         -------
-        PromptPosterior
+        MixturePosterior
         """
         correct, generations = np.asarray(correct), np.asarray(generations)
-        if self.mu.shape[1] == 1 and self.atom.size == 0:
-            weights = np.ones((self.n_draws, correct.size, 1))
+        if key is not None and self.component_of is not None:
+            component = self.component_of[key]
+            mu, rho = self.mu[:, component, None], self.rho[:, component, None]
+            weights, atom = np.ones((self.n_draws, correct.size, 1)), np.zeros(0)
         else:
-            log_joint = self._log_joint(correct, generations)
-            weights = np.exp(log_joint - np.logaddexp.reduce(log_joint, axis=-1, keepdims=True))
-        precision = ((1 - self.rho) / np.maximum(self.rho, 1e-300))[:, None, :]
-        a = self.mu[:, None, :] * precision + correct[:, None]
-        b = (1 - self.mu[:, None, :]) * precision + (generations - correct)[:, None]
-        return PromptPosterior(weights, np.maximum(a, 1e-300), np.maximum(b, 1e-300), self.atom)
+            live = self._live
+            mu, rho, atom = self.mu[:, None, live], self.rho[:, None, live], self.atom
+            if live.size == 1 and self.atom.size == 0:
+                weights = np.ones((self.n_draws, correct.size, 1))
+            else:
+                log_joint = self._log_joint(correct, generations)
+                weights = np.exp(log_joint - np.logaddexp.reduce(log_joint, axis=-1, keepdims=True))
+        precision = (1 - rho) / np.maximum(rho, 1e-300)
+        a = mu * precision + correct[:, None]
+        b = (1 - mu) * precision + (generations - correct)[:, None]
+        return MixturePosterior(weights, np.maximum(a, 1e-300), np.maximum(b, 1e-300), atom)
+
+    def density(self, p: np.ndarray) -> np.ndarray:
+        """Density at each p inside (0, 1), point masses left out (draw, p)."""
+        from scipy.special import betaln
+
+        a, b = self._shapes()
+        total = np.zeros((self.n_draws, p.size))
+        for h in self._live:
+            at, bt = a[:, [h]], b[:, [h]]
+            log_height = (at - 1) * np.log(p) + (bt - 1) * np.log1p(-p) - betaln(at, bt)
+            total += self.weight[:, [h]] * np.exp(np.minimum(log_height, 700))
+        return total
+
+    def below(self, p: np.ndarray) -> np.ndarray:
+        """Probability of less than each p, point masses left out (draw, p)."""
+        from scipy.special import betainc
+
+        a, b = self._shapes()
+        total = np.zeros((self.n_draws, p.shape[-1]))
+        for h in self._live:
+            total += self.weight[:, [h]] * betainc(a[:, [h]], b[:, [h]], p)
+        return total
 
     def cdf(self, p: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Distribution function of each draw at its own p (draw, prompt); at a point mass some point of the jump."""
-        from scipy.special import betainc
-
-        precision = (1 - self.rho) / np.maximum(self.rho, 1e-300)
-        a, b = (np.maximum(share * precision, 1e-300) for share in (self.mu, 1 - self.mu))
-        total = np.zeros(p.shape)
-        for h in range(self.mu.shape[1]):
-            total += self.weight[:, [h]] * betainc(a[:, [h]], b[:, [h]], p)
+        total = self.below(p)
         for index, position in enumerate(self.atom):
             total += self.atoms[:, [index]] * np.where(p == position, rng.random(p.shape), p > position)
         return total
 
-    def take(self, draws: slice | np.ndarray) -> PromptDistribution:
+    def take(self, draws: slice | np.ndarray) -> BetaMixture:
         """The same distribution for a part of the draws."""
         atoms = None if self.atom_weight is None else self.atom_weight[draws]
-        return PromptDistribution(self.weight[draws], self.mu[draws], self.rho[draws], self.atom, atoms)
+        return BetaMixture(
+            self.weight[draws], self.mu[draws], self.rho[draws], self.atom, atoms, self.component_of, self.keyed_by
+        )
+
+    @property
+    def _live(self) -> np.ndarray:
+        """Components that fresh prompts come from."""
+        return np.flatnonzero(self.weight.any(axis=0)) if self.keyed_by else np.arange(self.mu.shape[1])
+
+    def _shapes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Parameters a and b of the Beta components (draw, component)."""
+        precision = (1 - self.rho) / np.maximum(self.rho, 1e-300)
+        return np.maximum(self.mu * precision, 1e-300), np.maximum((1 - self.mu) * precision, 1e-300)
+
+    def _by_component(self, key: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """Each component that cells of the given groups belong to, and those cells."""
+        component = np.asarray(self.component_of)[np.asarray(key)]
+        for one in np.unique(component):
+            yield int(one), np.flatnonzero(component == one)
 
     def _log_joint(self, correct: np.ndarray, generations: np.ndarray) -> np.ndarray:
         """Log of weight times probability of each cell under each part (draw, cell, component + atom)."""
@@ -124,7 +184,7 @@ class PromptDistribution:
             parts = [
                 np.log(self.weight[:, h, None])
                 + beta_binomial_logpmf(correct, generations, self.mu[:, h], self.rho[:, h])
-                for h in range(self.mu.shape[1])
+                for h in self._live
             ]
             for index, p in enumerate(self.atom):
                 log_p = np.where(correct > 0, correct * np.log(p), 0.0)
@@ -135,7 +195,7 @@ class PromptDistribution:
 
 
 @dataclass(frozen=True)
-class PromptPosterior:
+class MixturePosterior(PromptPosterior):
     """P(correct) of prompts given their counts: for each draw and cell a mixture of Betas and point masses.
 
     Attributes
@@ -179,7 +239,7 @@ class PromptPosterior:
         return p
 
 
-def beta(mu: np.ndarray, rho: np.ndarray) -> PromptDistribution:
+def beta(mu: np.ndarray, rho: np.ndarray) -> BetaMixture:
     """A single Beta for each draw.
 
     Parameters
@@ -189,7 +249,7 @@ def beta(mu: np.ndarray, rho: np.ndarray) -> PromptDistribution:
 
     Returns
     -------
-    PromptDistribution
+    BetaMixture
 
     Examples
     --------
@@ -198,57 +258,4 @@ def beta(mu: np.ndarray, rho: np.ndarray) -> PromptDistribution:
     array([0.3])
     """
     mu, rho = np.atleast_1d(np.asarray(mu, dtype=float)), np.atleast_1d(np.asarray(rho, dtype=float))
-    return PromptDistribution(np.ones((mu.size, 1)), mu[:, None], rho[:, None])
-
-
-def population_score(metric: Metric, mu: np.ndarray, rho: np.ndarray) -> np.ndarray:
-    r"""Score of fresh prompts whose P(correct) is Beta with mean mu and intraclass correlation rho.
-
-    .. math:: \mathrm{pass@}k = 1-\prod_{j<k}\frac{(1-\mu)(1-\rho)+j\rho}{(1-\rho)+j\rho},\quad
-        E[u(X)],\ X\sim\mathrm{BetaBinomial}(k,\mu,\rho) \text{ in general.}
-
-    Parameters
-    ----------
-    metric : Metric
-        From `bayeseval.metrics`.
-    mu, rho : float array (...,)
-        They broadcast.
-
-    Returns
-    -------
-    float array (...,)
-
-    Examples
-    --------
-    >>> from bayeseval import metrics
-    >>> from bayeseval.prompts import population_score
-    >>> float(population_score(metrics.pass_at(16), 0.3, 0.2).round(6))
-    0.894798
-    """
-    mu, rho = np.broadcast_arrays(np.asarray(mu, dtype=float), np.asarray(rho, dtype=float))
-    if metric.kind == "mean":
-        return mu.copy()
-    if metric.kind == "pass_at":
-        return -np.expm1(_log_all_alike(1 - mu, rho, metric.k))
-    if metric.kind == "pass_hat":
-        return np.exp(_log_all_alike(mu, rho, metric.k))
-    successes = np.flatnonzero(metric.weights)
-    flat_mu, flat_rho = mu.ravel(), rho.ravel()
-    result = np.empty(flat_mu.shape)
-    for block in blocks(flat_mu.size, metric.k + 1):
-        logpmf = beta_binomial_logpmf(successes, np.full(successes.size, metric.k), flat_mu[block], flat_rho[block])
-        result[block] = np.exp(logpmf) @ metric.weights[successes]
-    return result.reshape(mu.shape)
-
-
-def blocks(size: int, width: int) -> Iterator[slice]:
-    """Slices of ``range(size)`` so that an array (slice, width) stays within BLOCK numbers."""
-    step = max(1, BLOCK // max(width, 1))
-    return (slice(start, min(start + step, size)) for start in range(0, size, step))
-
-
-def _log_all_alike(mu: np.ndarray, rho: np.ndarray, k: int) -> np.ndarray:
-    """Log probability that k generations all succeed, when each succeeds with mean mu."""
-    length = np.array([k])
-    rest = log_rising(mu * (1 - rho), rho, length, first=1) - log_rising(1 - rho, rho, length, first=1)
-    return np.log(np.maximum(mu, 1e-300)) + rest[..., 0]
+    return BetaMixture(np.ones((mu.size, 1)), mu[:, None], rho[:, None])

@@ -1,0 +1,29 @@
+"""Likelihoods of counts with P(correct) integrated out, on NumPy arrays and PyTensor variables alike.
+
+The first argument ``xp`` is ``numpy`` or ``pytensor.tensor``. Constants that do not depend on parameters (binomial
+coefficients) are left out of what models use.
+"""
+
+from bayeseval.likelihoods.beta_binomial import (
+    SurvivalCounts,
+    beta_binomial_cells,
+    beta_binomial_loglik,
+    beta_binomial_logpmf,
+    head_length,
+    log_binomial,
+    log_rising,
+    survival_counts,
+)
+from bayeseval.likelihoods.logit_normal import logit_normal_cells
+
+__all__ = [
+    "SurvivalCounts",
+    "beta_binomial_cells",
+    "beta_binomial_loglik",
+    "beta_binomial_logpmf",
+    "head_length",
+    "log_binomial",
+    "log_rising",
+    "logit_normal_cells",
+    "survival_counts",
+]
