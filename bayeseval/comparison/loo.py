@@ -1,0 +1,306 @@
+r"""Leave-one-prompt-out predictive density: how well a model predicts the counts of a prompt it has not seen.
+
+.. math::
+
+    \mathrm{elpd} = \sum_i \log p(c_i \mid c_{-i}), \qquad
+    \frac{1}{p(c_i \mid c_{-i})} = E\left[\frac{1}{p(c_i \mid \theta)}\right]
+
+with the expectation over the posterior given all prompts [1]_. Where the exact engine knows the model, it is taken over
+its grid. Elsewhere it is taken over draws by Pareto-smoothed importance sampling [2]_, whose shape parameter k tells
+whether that can be trusted.
+
+The unit is a prompt, P(correct) integrated out: a fresh prompt, not one more generation of a known one.
+
+References
+----------
+.. [1] Gelfand, Dey & Chang (1992). Model determination using predictive distributions with implementation via
+   sampling-based methods. Bayesian Statistics 4, 147-167.
+.. [2] Vehtari, Gelman & Gabry (2017). Practical Bayesian model evaluation using leave-one-out cross-validation and
+   WAIC. Statistics and Computing 27, 1413-1432. https://doi.org/10.1007/s11222-016-9696-4
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayeseval.comparison.pointwise import Cells, cells_of, pointwise
+from bayeseval.display import html_table, number
+from bayeseval.engines.quadrature import ExactPosterior, exact_under
+from bayeseval.errors import DataError, FitError, OptionError
+from bayeseval.likelihoods import beta_binomial_logpmf, log_binomial
+from bayeseval.posterior.posterior import Posterior
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PARETO_LIMIT", "Loo", "loo", "total"]
+
+PARETO_LIMIT = 0.7
+BLOCK = 1 << 20
+EDGE = 1e-12
+"""Largest share of the held-out posterior at an edge of the grid for which the grid is taken to hold all of it."""
+
+
+@dataclass(frozen=True, repr=False)
+class Loo:
+    """Expected log predictive density of one model for a prompt left out, summed over prompts.
+
+    Attributes
+    ----------
+    elpd : float
+        Nats; larger is better. The binomial coefficients are part of it.
+    se : float
+        Standard error of ``elpd`` over prompts; NaN for a single prompt.
+    p_loo : float
+        Effective number of parameters: log density of the data with each prompt kept in, less ``elpd``.
+    correct, generations, prompts : int arrays (cell,)
+        The distinct counts, and how many prompts share each.
+    pointwise : float array (cell,)
+        Log predictive density of one prompt of each cell, given all other prompts.
+    fitted : float array (cell,)
+        The same, given all prompts, itself among them.
+    pareto_k : float array (cell,)
+        Shape of the tail of the importance weights; NaN where none were needed.
+    method : {"exact", "psis", "stacked"}
+        ``"stacked"`` is the weighted mean of the densities of several models.
+    model, run : str
+    warnings : tuple of str
+        What is wrong and what to do, in sentences.
+    """
+
+    elpd: float
+    se: float
+    p_loo: float
+    correct: np.ndarray
+    generations: np.ndarray
+    prompts: np.ndarray
+    pointwise: np.ndarray
+    fitted: np.ndarray
+    pareto_k: np.ndarray
+    method: str
+    model: str
+    run: str
+    warnings: tuple[str, ...]
+
+    @property
+    def worst_k(self) -> float:
+        """Largest Pareto k; NaN where no importance weights were needed."""
+        known = self.pareto_k[~np.isnan(self.pareto_k)]
+        return float(known.max()) if known.size else float("nan")
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a cell: correct, generations, prompts, elpd and fitted (of one prompt), pareto_k."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "correct": self.correct,
+                "generations": self.generations,
+                "prompts": self.prompts,
+                "elpd": self.pointwise,
+                "fitted": self.fitted,
+                "pareto_k": self.pareto_k,
+            }
+        )
+
+    def sentence(self) -> str:
+        """The number with its standard error, and how it was made."""
+        how = {"exact": "exact", "psis": f"PSIS, Pareto k at most {self.worst_k:.2f}", "stacked": "stacked"}
+        return (
+            f"leave-one-prompt-out log predictive density of {self.model} for {self.run}: {self.elpd:.1f} "
+            f"(standard error {number(self.se)}), {self.p_loo:.1f} effective parameters, {self.prompts.sum():,} prompts, "
+            f"{how[self.method]}"
+        )
+
+    def __repr__(self) -> str:
+        return "\n".join([*(f"Warning: {text}" for text in self.warnings), self.sentence()])
+
+    def _repr_html_(self) -> str:
+        header = ["model", "elpd", "SE", "p_loo", "prompts", "method", "largest Pareto k"]
+        row = [self.model, f"{self.elpd:.1f}", number(self.se), f"{self.p_loo:.1f}", f"{self.prompts.sum():,}"]
+        worst = "" if np.isnan(self.worst_k) else f"{self.worst_k:.2f}"
+        return html_table(header, [[*row, self.method, worst]], (f"⚠ {text}" for text in self.warnings))
+
+
+def loo(posterior: Posterior) -> Loo:
+    """Leave-one-prompt-out log predictive density of a posterior.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        From `bayeseval.fit`, one run. For a stack of models it is the density of their mixture.
+
+    Returns
+    -------
+    Loo
+        Computed over the grid for models that the exact engine knows, else by PSIS over the draws. Prompts without
+        generations are left out.
+
+    Raises
+    ------
+    DataError
+        If no prompt has a generation.
+
+    Examples
+    --------
+    >>> import bayeseval as be
+    >>> counts = be.Counts.from_arrays(correct=[0, 1, 5, 4, 5, 2], generations=5)
+    >>> post = be.fit(counts, engine="quadrature", seed=1, progress=False)
+    >>> result = be.loo(post)
+    >>> result.method, round(result.elpd, 4)
+    ('exact', -12.1443)
+    """
+    if not isinstance(posterior, Posterior):
+        raise OptionError(
+            f"loo takes the posterior of one run, but {type(posterior).__name__} was given; choose one with "
+            f"posteriors.select(system=..., benchmark=...)"
+        )
+    if "loo" not in posterior._cache:
+        posterior._cache["loo"] = _loo(posterior)
+    return posterior._cache["loo"]
+
+
+def total(pointwise: np.ndarray, prompts: np.ndarray) -> tuple[float, float]:
+    """Sum over prompts of a quantity given for each cell, and its standard error over prompts.
+
+    Parameters
+    ----------
+    pointwise : float array (cell,)
+    prompts : int array (cell,)
+
+    Returns
+    -------
+    total, se : float
+        ``se`` is sqrt(n) times the standard deviation over the n prompts; NaN for a single prompt.
+    """
+    size = int(prompts.sum())
+    value = float(pointwise @ prompts)
+    if size < 2:
+        return value, float("nan")
+    variance = prompts @ (pointwise - value / size) ** 2 / (size - 1)
+    return value, float(np.sqrt(size * variance))
+
+
+def _loo(posterior: Posterior) -> Loo:
+    cells = cells_of(posterior)
+    if not cells.prompts.size:
+        raise DataError(f"{posterior.counts.label} has no generation: there is no prompt to leave out")
+    exact = _grid(posterior) if posterior.model.has_quadrature else None
+    if exact is None:
+        held_out, kept, shape = _psis(posterior, cells)
+    else:
+        held_out, kept = _on_grid(posterior, exact, cells)
+        shape = np.full(cells.prompts.size, np.nan)
+    elpd, se = total(held_out, cells.prompts)
+    return Loo(
+        elpd,
+        se,
+        float(kept @ cells.prompts) - elpd,
+        cells.correct,
+        cells.generations,
+        cells.prompts,
+        held_out,
+        kept,
+        shape,
+        "psis" if exact is None else "exact",
+        posterior.model.name,
+        posterior.counts.label,
+        _warnings(posterior, cells, shape),
+    )
+
+
+def _grid(posterior: Posterior) -> ExactPosterior | None:
+    """The exact posterior, if it can be had."""
+    if posterior.exact is not None:
+        return posterior.exact
+    try:
+        return exact_under(posterior.prior, posterior.counts.correct, posterior.counts.generations)
+    except FitError:
+        return None
+
+
+def _on_grid(posterior: Posterior, exact: ExactPosterior, cells: Cells) -> tuple[np.ndarray, np.ndarray]:
+    """Log density of one prompt of each cell, held out and kept in.
+
+    Without the prompt the posterior may be so much wider that the grid does not hold it: at such cells the density is
+    the ratio of two evidences, the second without the prompt.
+    """
+    held_out, kept, edge = np.empty((3, cells.prompts.size))
+    weight = exact.weight
+    with np.errstate(divide="ignore"):
+        log_weight = np.log(weight)
+    mu, rho = np.broadcast_arrays(exact.mu, exact.rho)
+    step = max(1, BLOCK // weight.size)
+    for start in range(0, cells.prompts.size, step):
+        part = slice(start, start + step)
+        loglik = _in_rows(cells.correct[part], cells.generations[part], mu, rho)
+        kept[part] = np.logaddexp.reduce(loglik + log_weight[..., None], axis=(0, 1))
+        log_ratio = log_weight[..., None] - loglik
+        held_out[part] = -np.logaddexp.reduce(log_ratio, axis=(0, 1))
+        sides = (log_ratio[0], log_ratio[-1], log_ratio[:, 0], log_ratio[:, -1])
+        edge[part] = np.exp(np.concatenate(sides).max(axis=0) + held_out[part])
+    for index in np.flatnonzero(~(edge < EDGE)):
+        held_out[index] = _evidence_ratio(posterior, exact, cells, index)
+    return held_out, kept
+
+
+def _in_rows(correct: np.ndarray, generations: np.ndarray, mu: np.ndarray, rho: np.ndarray) -> np.ndarray:
+    """`beta_binomial_logpmf` on a grid (X, Y, cell), a few rows at a time: it holds one number for each generation."""
+    rows = max(1, BLOCK // (mu.shape[1] * max(64, correct.size)))
+    parts = [
+        beta_binomial_logpmf(correct, generations, mu[start : start + rows], rho[start : start + rows])
+        for start in range(0, mu.shape[0], rows)
+    ]
+    return np.concatenate(parts)
+
+
+def _evidence_ratio(posterior: Posterior, exact: ExactPosterior, cells: Cells, index: int) -> float:
+    correct, generations = cells.correct[cells.cell], cells.generations[cells.cell]
+    others = np.arange(cells.cell.size) != np.flatnonzero(cells.cell == index)[0]
+    # One prompt without a generation stands for none at all, where no other prompt is left.
+    rest = exact_under(posterior.prior, np.append(correct[others], 0), np.append(generations[others], 0))
+    coefficient = log_binomial(cells.generations[index], cells.correct[index])
+    return float(exact.log_evidence - rest.log_evidence + coefficient)
+
+
+def _psis(posterior: Posterior, cells: Cells) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    from arviz_stats.base import array_stats
+
+    efficiency = _relative_efficiency(posterior)
+    parts = []
+    for loglik in pointwise(posterior, cells):
+        log_weight, shape = array_stats.psislw(loglik.T, r_eff=efficiency)  # it takes the inverse itself
+        held_out = np.logaddexp.reduce(log_weight + loglik.T, axis=1)
+        kept = np.logaddexp.reduce(loglik, axis=0) - np.log(loglik.shape[0])
+        parts.append(np.stack([held_out, kept, shape]))
+    held_out, kept, shape = np.concatenate(parts, axis=1)
+    return held_out, kept, shape
+
+
+def _relative_efficiency(posterior: Posterior) -> float:
+    """Mean effective sample size of the parameters, for each draw."""
+    if posterior.engine == "quadrature":
+        return 1.0
+    from arviz_stats.base import array_stats
+
+    scalars = [values for values in posterior.parameters.values() if values.ndim == 2]
+    if not scalars or scalars[0].shape[1] < 4:
+        return 1.0
+    each = [array_stats.ess(v, method="mean", relative=True, chain_axis=0, draw_axis=1) for v in scalars]
+    return float(np.clip(np.nanmean(each), 0.01, 1.0)) if np.isfinite(each).any() else 1.0
+
+
+def _warnings(posterior: Posterior, cells: Cells, shape: np.ndarray) -> tuple[str, ...]:
+    bad = np.flatnonzero(shape > PARETO_LIMIT)
+    if not bad.size:
+        return ()
+    worst = bad[np.argmax(shape[bad])]
+    return (
+        f"{posterior.counts.label}, {posterior.model.name}: leaving out {cells.prompts[bad].sum():,} of "
+        f"{cells.prompts.sum():,} prompts changes the posterior too much for importance sampling (Pareto k up to "
+        f"{shape[worst]:.2f}, above {PARETO_LIMIT}; {cells.correct[worst]:,} of {cells.generations[worst]:,} correct), so "
+        f"the density is most likely too high: look at such prompts, take more draws, or refit without them",
+    )
