@@ -111,8 +111,8 @@ class Loo:
         how = {"exact": "exact", "psis": f"PSIS, Pareto k at most {self.worst_k:.2f}", "stacked": "stacked"}
         return (
             f"leave-one-prompt-out log predictive density of {self.model} for {self.run}: {self.elpd:.1f} "
-            f"(standard error {number(self.se)}), {self.p_loo:.1f} effective parameters, {self.prompts.sum():,} prompts, "
-            f"{how[self.method]}"
+            f"(standard error {number(self.se)}), {self.p_loo:.1f} effective parameters, {self.prompts.sum():,} "
+            f"prompts, {how[self.method]}"
         )
 
     def __repr__(self) -> str:
@@ -242,7 +242,7 @@ def _on_grid(posterior: Posterior, exact: ExactPosterior, cells: Cells) -> tuple
         held_out[part] = -np.logaddexp.reduce(log_ratio, axis=(0, 1))
         sides = (log_ratio[0], log_ratio[-1], log_ratio[:, 0], log_ratio[:, -1])
         edge[part] = np.exp(np.concatenate(sides).max(axis=0) + held_out[part])
-    for index in np.flatnonzero(~(edge < EDGE)):
+    for index in np.flatnonzero(~(edge < EDGE)).tolist():
         held_out[index] = _evidence_ratio(posterior, exact, cells, index)
     return held_out, kept
 
@@ -301,6 +301,7 @@ def _warnings(posterior: Posterior, cells: Cells, shape: np.ndarray) -> tuple[st
     return (
         f"{posterior.counts.label}, {posterior.model.name}: leaving out {cells.prompts[bad].sum():,} of "
         f"{cells.prompts.sum():,} prompts changes the posterior too much for importance sampling (Pareto k up to "
-        f"{shape[worst]:.2f}, above {PARETO_LIMIT}; {cells.correct[worst]:,} of {cells.generations[worst]:,} correct), so "
-        f"the density is most likely too high: look at such prompts, take more draws, or refit without them",
+        f"{shape[worst]:.2f}, above {PARETO_LIMIT}, at {cells.correct[worst]:,} of {cells.generations[worst]:,} "
+        f"correct), so the density is most likely too high: look at such prompts, take more draws, or refit without "
+        f"them",
     )

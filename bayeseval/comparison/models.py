@@ -1,4 +1,4 @@
-"""Which of several models describes a run: predictive densities, stacking weights and predictive checks in one table."""
+"""Which of several models describes a run: predictive densities, stacking weights and checks in one table."""
 
 from __future__ import annotations
 

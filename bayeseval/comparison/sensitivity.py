@@ -233,7 +233,17 @@ def _row(score: Score, base: Score, prior: str) -> SensitivityRow:
     known = [abs(shift) for shift in shifts if np.isfinite(shift)]
     share = max(known) / half if half > 0 else float("nan")
     return SensitivityRow(
-        score.name, score.estimand, score.method, prior, score.value, score.lower, score.upper, *shifts, share
+        score=score.name,
+        estimand=score.estimand,
+        method=score.method,
+        prior=prior,
+        value=score.value,
+        lower=score.lower,
+        upper=score.upper,
+        shift_value=shifts[0],
+        shift_lower=shifts[1],
+        shift_upper=shifts[2],
+        share=share,
     )
 
 

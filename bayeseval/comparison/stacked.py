@@ -14,7 +14,7 @@ from functools import cached_property
 from html import escape
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from bayeseval.errors import OptionError
 from bayeseval.metrics import Metric
 from bayeseval.posterior.check import Check, Diagnostics, check_posterior
 from bayeseval.posterior.posterior import EXTRAPOLATION_LIMIT, EXTRAPOLATION_WARNING, Posterior
+from bayeseval.posterior.scores import ESTIMANDS
 from bayeseval.prompts import PromptDistribution
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class Stacked(Posterior):
                 "members": [member.made for member in members],
                 "weights": weights.tolist(),
                 "seed": members[0].seed,
-                "versions": members[0].made["versions"],
+                "versions": {name: text for one in members for name, text in one.made["versions"].items()},
                 "made": max(member.made["made"] for member in members),
             },
             members=members,
@@ -206,7 +207,7 @@ class Stacked(Posterior):
         return plots.plot_extrapolation(self, ax=ax, max_k=max_k)
 
     @property
-    def data(self) -> xr.DataTree:  # type: ignore[override]
+    def data(self) -> xr.DataTree:
         """A stack has no parameters of its own: raises `OptionError`."""
         raise OptionError("a stack has no parameters of its own; see the data of its members, stack.members[0].data")
 
@@ -233,17 +234,18 @@ class Stacked(Posterior):
         seen = self.typical_generations
         if metric.k <= EXTRAPOLATION_WARNING * seen:
             return super()._caveats(metric, estimand)
+        what = f"{metric.name} of {ESTIMANDS[estimand]}"
         families, mixed = self._range(metric, estimand)
         first = super()._caveats(metric, estimand) if self.check().misfit and estimand == "benchmark" else ()
         if metric.k > EXTRAPOLATION_LIMIT * seen:
             return (
                 *first,
-                f"{metric.name} looks more than {EXTRAPOLATION_LIMIT} times beyond the {seen} generations that were "
+                f"{what} looks more than {EXTRAPOLATION_LIMIT} times beyond the {seen} generations that were "
                 f"run, where the family decides it: {families}; so no interval is given",
             )
         return (
             *first,
-            f"{metric.name} looks beyond the {seen} generations that were run, where the family weighs in: "
+            f"{what} looks beyond the {seen} generations that were run, where the family weighs in: "
             f"{families}; {mixed}",
         )
 
