@@ -103,7 +103,9 @@ class Sensitivity:
             value, lower, upper = (f"{number:.{digits}f}" for number in numbers)
             moved = ", ".join(f"{shift:+.{digits}f}" for shift in shifts)
             name = f"{row.score}, {row.estimand}"
-            lines.append([name, row.prior, value, f"[{lower}, {upper}]", moved, f"{row.share:.0%}"])
+            itself = row.prior == self.rows[0].prior
+            told = ["", ""] if itself else [moved, f"{row.share:.0%}"]
+            lines.append([name, row.prior, value, f"[{lower}, {upper}]", *told])
         return lines
 
     HEADER = ("score", "prior", "value", "interval", "shift of value and ends", "of half width")
@@ -111,7 +113,8 @@ class Sensitivity:
     def __repr__(self) -> str:
         lines = [f"Warning: {text}" for text in self.warnings]
         lines += [
-            f"{name}: {prior}, {value} {interval}, moves by {moved} ({share} of half the width)"
+            f"{name}, prior {prior}: {value} {interval}"
+            + (f", moves by {moved} ({share} of half the width)" if moved else "")
             for name, prior, value, interval, moved, share in self.cells()
         ]
         return "\n".join([*lines, self.sentence()])

@@ -21,7 +21,8 @@ __all__ = ["stacked_density", "stacking_weights"]
 
 EM_STEPS = 50
 NEWTON_STEPS = 60
-BARRIERS = tuple(10.0**-power for power in range(1, 14))
+BARRIERS = tuple(10.0**-power for power in range(1, 12))
+"""Down to where copies of a model still share their weight to 1e-7; below, rounding parts them."""
 NEGLIGIBLE = 1e-8
 
 
