@@ -544,8 +544,9 @@ def test_scores_far_beyond_the_data_say_what_each_family_says(beta_stack):
     for score, k in ((far, 40), (too_far, 100)):
         (warning,) = score.warnings
         members = frame[(frame["score"] == f"pass@{k}") & (frame["model"] != "stack")]
-        for value, model in zip(members["value"], members["model"], strict=True):
-            assert f"{value:.3f} by {model}" in warning
+        for row in members.itertuples():
+            ends = "" if k == 100 else f" [{row.lower:.3f}, {row.upper:.3f}]"
+            assert f"{row.value:.3f}{ends} by {row.model}" in warning
     assert np.isfinite(far.lower) and np.isnan(too_far.lower)
     assert "no interval is given" in too_far.warnings[0]
     wide = frame[frame["score"] == "pass@100"]

@@ -83,7 +83,7 @@ class Comparison:
             others = " and ".join(alike)
             words = (
                 f"{first.model} predicts left-out prompts best, but {others} cannot be told from it (differences below "
-                f"{CLEAR_ERRORS} standard errors or {CLEAR_NATS} nats); report what both say, or their stack"
+                f"{CLEAR_ERRORS} standard errors or {CLEAR_NATS} nats); report what each says, or their stack"
             )
         else:
             near = rest[0]

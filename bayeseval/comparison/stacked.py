@@ -27,7 +27,7 @@ from bayeseval.errors import OptionError
 from bayeseval.metrics import Metric
 from bayeseval.posterior.check import Check, Diagnostics, check_posterior
 from bayeseval.posterior.posterior import EXTRAPOLATION_LIMIT, EXTRAPOLATION_WARNING, Posterior
-from bayeseval.posterior.scores import ESTIMANDS
+from bayeseval.posterior.scores import ESTIMANDS, Score
 from bayeseval.prompts import PromptDistribution
 
 if TYPE_CHECKING:
@@ -56,8 +56,10 @@ class Stacked(Posterior):
     >>> counts = be.Counts.from_arrays(correct=[3, 0, 4, 2] * 5, generations=4)
     >>> priors = [{}, {"rho": (2, 2)}]
     >>> stack = be.Stacked.of([be.fit(counts, prior=p, engine="quadrature", seed=1, progress=False) for p in priors])
-    >>> round(sum(stack.weights), 6), 0 < stack.pass_at(4).lower < 1
-    (1.0, True)
+    >>> stack.names
+    ('beta_binomial', 'beta_binomial (rho 2, 2)')
+    >>> stack.weights.sum().round(6) == 1 and 0 < stack.pass_at(4).lower < stack.pass_at(4).upper < 1
+    True
     """
 
     members: tuple[Posterior, ...] = field(kw_only=True)
@@ -230,39 +232,51 @@ class Stacked(Posterior):
             for member in self.members:
                 member._compute(far)
 
-    def _caveats(self, metric: Metric, estimand: str) -> tuple[str, ...]:
-        seen = self.typical_generations
-        if metric.k <= EXTRAPOLATION_WARNING * seen:
-            return super()._caveats(metric, estimand)
-        what = f"{metric.name} of {ESTIMANDS[estimand]}"
-        families, mixed = self._range(metric, estimand)
-        first = super()._caveats(metric, estimand) if self.check().misfit and estimand == "benchmark" else ()
-        if metric.k > EXTRAPOLATION_LIMIT * seen:
-            return (
-                *first,
-                f"{what} looks more than {EXTRAPOLATION_LIMIT} times beyond the {seen} generations that were "
-                f"run, where the family decides it: {families}; so no interval is given",
-            )
-        return (
-            *first,
-            f"{what} looks beyond the {seen} generations that were run, where the family weighs in: "
-            f"{families}; {mixed}",
-        )
+    def _make(self, metric: Metric, estimand: str, draws: np.ndarray, prob: float, method: str) -> Score:
+        score = super()._make(metric, estimand, draws, prob, method)
+        if metric.k <= EXTRAPOLATION_WARNING * self.typical_generations:
+            return score
+        return replace(score, warnings=(*score.warnings, self._families(metric, estimand, prob)))
 
-    def _range(self, metric: Metric, estimand: str) -> tuple[str, str]:
-        """Smallest and largest answer of the families that the data do not rule out, and what the interval holds."""
+    def _caveats(self, metric: Metric, estimand: str) -> tuple[str, ...]:
+        # Far beyond the data the families themselves are told of, in place of the sentence about one of them.
+        far = metric.k > EXTRAPOLATION_WARNING * self.typical_generations
+        if far and not (estimand == "benchmark" and self.check().misfit):
+            return ()
+        return super()._caveats(metric, estimand)
+
+    def _families(self, metric: Metric, estimand: str, prob: float) -> str:
+        """What the families say that the data do not rule out: least and most, in a sentence."""
+        seen, what = self.typical_generations, f"{metric.name} of {ESTIMANDS[estimand]}"
         out = {row.model for row in self.comparison.rows if row.clearly_worse and row.weight < 0.01}
-        values = {
-            name: member.score(metric, estimand, method="model").value
+        answers = [
+            (member.score(metric, estimand, prob, "model"), name)
             for name, member in zip(self.names, self.members, strict=True)
             if name not in out
-        }
-        low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
-        if len(values) == 1:
-            alone = "the only family here that the data do not rule out"
-            return f"{values[low]:.3f} by {low}, {alone}", "the interval is that of this family, and others may differ"
-        words = f"{values[low]:.3f} by {low}, {values[high]:.3f} by {high}"
-        return words, "the interval mixes the families in proportion to how well they predict what was run"
+        ]
+        answers.sort(key=lambda answer: answer[0].value)
+        words = [
+            f"{one.value:.3f}{'' if np.isnan(one.lower) else f' [{one.lower:.3f}, {one.upper:.3f}]'} by {name}"
+            for one, name in answers
+        ]
+        alone = len(words) == 1
+        families = (
+            f"{words[0]}, the only family here that the data do not rule out" if alone else f"{words[0]}, {words[-1]}"
+        )
+        if metric.k > EXTRAPOLATION_LIMIT * seen:
+            return (
+                f"{what} looks more than {EXTRAPOLATION_LIMIT} times beyond the {seen} generations that were run, "
+                f"where the family decides it: {families}; so no interval is given"
+            )
+        mixed = (
+            "the interval is that of this family"
+            if alone
+            else "the interval mixes the families in proportion to how well they predict what was run"
+        )
+        return (
+            f"{what} looks beyond the {seen} generations that were run, where the family weighs in: {families}; "
+            f"{mixed}, and families that are not among them may say otherwise"
+        )
 
 
 def mixed_draws(weights: np.ndarray, available: np.ndarray, size: int, rng: np.random.Generator) -> list[np.ndarray]:

@@ -51,7 +51,7 @@ def stacking_weights(pointwise: np.ndarray, prompts: np.ndarray) -> np.ndarray:
     >>> import numpy as np
     >>> from bayeseval.comparison.weights import stacking_weights
     >>> stacking_weights(np.log([[0.8, 0.2], [0.3, 0.7]]), np.array([5, 5])).round(3)
-    array([0.6, 0.4])
+    array([0.4, 0.6])
     """
     pointwise = np.asarray(pointwise, dtype=float)
     best = pointwise.max(axis=0)
