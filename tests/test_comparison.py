@@ -258,10 +258,19 @@ def test_blocks_of_cells_give_what_one_block_gives(monkeypatch):
     monkeypatch.setattr("bayeseval.comparison.pointwise.BLOCK", 3 * post.n_draws)
     parts = list(pointwise(post, cells))
     assert len(parts) > 3 and np.array_equal(np.concatenate(parts, axis=1), whole)
-    first = be.loo(post)
-    monkeypatch.setattr(loo_module, "BLOCK", 1)
-    again = be.loo(fit(post.counts.correct, generations))
-    assert again.pointwise == pytest.approx(first.pointwise, abs=1e-12)
+
+
+def test_rows_of_the_grid_and_long_products_give_the_same_density(monkeypatch):
+    rng = np.random.default_rng(6)
+    generations = rng.integers(1, 12, 40)
+    correct = rng.binomial(generations, 0.4)
+    first = be.loo(fit(correct, generations))
+    for name, value in (("LONGEST_TABLE", 0), ("blocks", lambda size, width: (slice(i, i + 1) for i in range(size)))):
+        with monkeypatch.context() as patch:
+            patch.setattr(loo_module, name, value)
+            again = be.loo(fit(correct, generations))
+        assert again.pointwise == pytest.approx(first.pointwise, abs=1e-11)
+        assert again.fitted == pytest.approx(first.fitted, abs=1e-11)
 
 
 def test_sums_over_cells_are_those_over_prompts():

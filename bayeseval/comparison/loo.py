@@ -28,10 +28,11 @@ import numpy as np
 
 from bayeseval.comparison.pointwise import Cells, cells_of, pointwise
 from bayeseval.display import html_table, number
-from bayeseval.engines.quadrature import ExactPosterior, exact_under
+from bayeseval.engines.quadrature import ExactPosterior, exact_under, log_sigmoid
 from bayeseval.errors import DataError, FitError, OptionError
 from bayeseval.likelihoods import beta_binomial_logpmf, log_binomial
 from bayeseval.posterior.posterior import Posterior
+from bayeseval.prompts import blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
 __all__ = ["PARETO_LIMIT", "Loo", "loo", "total"]
 
 PARETO_LIMIT = 0.7
-BLOCK = 1 << 20
+LONGEST_TABLE = 4096
+"""Most generations for which products are tabulated."""
 EDGE = 1e-12
 """Largest share of the held-out posterior at an edge of the grid for which the grid is taken to hold all of it."""
 
@@ -213,9 +215,7 @@ def _loo(posterior: Posterior) -> Loo:
 
 
 def _grid(posterior: Posterior) -> ExactPosterior | None:
-    """The exact posterior, if it can be had."""
-    if posterior.exact is not None:
-        return posterior.exact
+    """The exact posterior, if it can be had; draws need more nodes than this."""
     try:
         return exact_under(posterior.prior, posterior.counts.correct, posterior.counts.generations)
     except FitError:
@@ -228,33 +228,55 @@ def _on_grid(posterior: Posterior, exact: ExactPosterior, cells: Cells) -> tuple
     Without the prompt the posterior may be so much wider that the grid does not hold it: at such cells the density is
     the ratio of two evidences, the second without the prompt.
     """
-    held_out, kept, edge = np.empty((3, cells.prompts.size))
-    weight = exact.weight
     with np.errstate(divide="ignore"):
-        log_weight = np.log(weight)
-    mu, rho = np.broadcast_arrays(exact.mu, exact.rho)
-    step = max(1, BLOCK // weight.size)
-    for start in range(0, cells.prompts.size, step):
-        part = slice(start, start + step)
-        loglik = _in_rows(cells.correct[part], cells.generations[part], mu, rho)
-        kept[part] = np.logaddexp.reduce(loglik + log_weight[..., None], axis=(0, 1))
-        log_ratio = log_weight[..., None] - loglik
-        held_out[part] = -np.logaddexp.reduce(log_ratio, axis=(0, 1))
-        sides = (log_ratio[0], log_ratio[-1], log_ratio[:, 0], log_ratio[:, -1])
-        edge[part] = np.exp(np.concatenate(sides).max(axis=0) + held_out[part])
+        log_weight = np.log(exact.weight)
+    last = exact.weight.shape[0] - 1
+    width = exact.weight.shape[1] * max(int(cells.generations.max()) + 1, cells.prompts.size)
+    parts: list[tuple[np.ndarray, ...]] = []
+    for rows in blocks(last + 1, width):
+        loglik = _grid_loglik(exact, rows, cells)
+        weight = log_weight[rows, :, None]
+        log_ratio = weight - loglik
+        sides = [log_ratio[:, 0], log_ratio[:, -1]]
+        sides += [log_ratio[0]] if rows.start == 0 else []
+        sides += [log_ratio[-1]] if rows.stop == last + 1 else []
+        parts.append((_log_sum(log_ratio), _log_sum(weight + loglik), np.concatenate(sides).max(axis=0)))
+    ratios, inside, rims = (np.stack(values) for values in zip(*parts, strict=True))
+    held_out, kept = -_log_sum(ratios), _log_sum(inside)
+    edge = np.exp(rims.max(axis=0) + held_out)
     for index in np.flatnonzero(~(edge < EDGE)).tolist():
         held_out[index] = _evidence_ratio(posterior, exact, cells, index)
     return held_out, kept
 
 
-def _in_rows(correct: np.ndarray, generations: np.ndarray, mu: np.ndarray, rho: np.ndarray) -> np.ndarray:
-    """`beta_binomial_logpmf` on a grid (X, Y, cell), a few rows at a time: it holds one number for each generation."""
-    rows = max(1, BLOCK // (mu.shape[1] * max(64, correct.size)))
-    parts = [
-        beta_binomial_logpmf(correct, generations, mu[start : start + rows], rho[start : start + rows])
-        for start in range(0, mu.shape[0], rows)
-    ]
-    return np.concatenate(parts)
+def _grid_loglik(exact: ExactPosterior, rows: slice, cells: Cells) -> np.ndarray:
+    """Log probability of every cell at some rows of the grid (row, Y, cell)."""
+    longest = int(cells.generations.max())
+    if longest > LONGEST_TABLE:
+        mu, rho = np.broadcast_arrays(exact.mu[rows], exact.rho)
+        return beta_binomial_logpmf(cells.correct, cells.generations, mu, rho)
+    # Products over the generations from tables of cumulative sums: every cell is then a look-up.
+    x, y = exact.x[rows], exact.y[None, :]
+    log_rest, rho = log_sigmoid(-y), exact.rho
+    right = _rising(log_sigmoid(x) + log_rest, rho, longest)[..., cells.correct]
+    wrong = _rising(log_sigmoid(-x) + log_rest, rho, longest)[..., cells.generations - cells.correct]
+    both = _rising(log_rest, rho, longest)[..., cells.generations]
+    return right + wrong - both + log_binomial(cells.generations, cells.correct)
+
+
+def _rising(log_first: np.ndarray, rho: np.ndarray, longest: int) -> np.ndarray:
+    """Sums over j < length of log(exp(log_first) + j rho), for every length from 0 to the longest (..., length)."""
+    terms = np.exp(log_first)[..., None] + np.arange(longest) * rho[..., None]
+    terms[..., :1] = log_first[..., None]
+    np.log(terms[..., 1:], out=terms[..., 1:])
+    return np.concatenate([np.zeros((*terms.shape[:-1], 1)), np.cumsum(terms, axis=-1)], axis=-1)
+
+
+def _log_sum(values: np.ndarray) -> np.ndarray:
+    """Log of the sum of exponentials over all axes but the last."""
+    flat = values.reshape(-1, values.shape[-1])
+    top = flat.max(axis=0)
+    return top + np.log(np.exp(flat - np.where(np.isfinite(top), top, 0.0)).sum(axis=0))
 
 
 def _evidence_ratio(posterior: Posterior, exact: ExactPosterior, cells: Cells, index: int) -> float:
