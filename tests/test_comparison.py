@@ -514,6 +514,21 @@ def test_several_runs_make_several_stacks():
     assert len(stacks.mean()) == 2
 
 
+def test_runs_without_the_fit_of_some_model_are_left_out():
+    from bayeseval.catalogue import load_model
+    from bayeseval.comparison.fits import fit_stacked
+
+    counts = be.example("aime24-50")
+    whole = be.fit(counts, engine="quadrature", seed=1, progress=False)
+    answers = iter([whole, be.Posteriors(whole.items[1:])])  # as after an interrupt
+    models = [load_model(), load_model()]
+    stacks = fit_stacked(lambda *_, **__: next(answers), counts, models, {}, "quadrature", {})
+    assert [stack.system for stack in stacks] == [whole[1].system]
+    answers = iter([be.Posteriors(whole.items[:1]), be.Posteriors(whole.items[1:])])
+    with pytest.raises(KeyboardInterrupt):
+        fit_stacked(lambda *_, **__: next(answers), counts, models, {}, "quadrature", {})
+
+
 def test_stacks_refuse_what_they_cannot_do(beta_stack, tmp_path, never_solved):
     with pytest.raises(be.BayesevalError, match="save its members"):
         beta_stack.save(tmp_path / "stack.nc")

@@ -80,7 +80,7 @@ class Comparison:
             return f"{self.run}: {first.model} is the only model, and {fit}"
         alike = [row.model for row in rest if not row.clearly_worse]
         if alike:
-            others = " and ".join(alike)
+            others = " and ".join(filter(None, [", ".join(alike[:-1]), alike[-1]]))
             words = (
                 f"{first.model} predicts left-out prompts best, but {others} cannot be told from it (differences below "
                 f"{CLEAR_ERRORS} standard errors or {CLEAR_NATS} nats); report what each says, or their stack"
@@ -124,12 +124,13 @@ class Comparison:
                 f"{row.p_loo:.1f}",
                 row.method if np.isnan(row.pareto_k) else f"{row.pareto_k:.2f}",
                 f"{row.weight:.2f}",
-                f"{row.predictive_p:.2g}{' fails' if row.misfit else ''}",
+                f"{row.predictive_p:.2g}",
+                "fails" if row.misfit else "ok",
             ]
             for row in self.rows
         ]
 
-    HEADER = ("model", "elpd", "SE", "difference", "SE of it", "p_loo", "Pareto k", "weight", "predictive p")
+    HEADER = ("model", "elpd", "SE", "difference", "SE of it", "p_loo", "Pareto k", "weight", "predictive p", "check")
 
     def __repr__(self) -> str:
         lines = [f"Warning: {text}" for text in self.warnings]

@@ -65,5 +65,5 @@ def plot_comparison(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
             "difference in log predictive density of left-out prompts, nats\n"
             f"(lines: 2 standard errors to each side; shaded: less than {CLEAR_NATS} nats)"
         )
-        ax.set_title(f"{plain(comparison.run, 62)}: models against the best")
+        ax.set_title(plain(comparison.run, 44))
     return ax

@@ -66,7 +66,7 @@ def plot_extrapolation(
     ks = sorted({1, last, *np.unique(np.geomspace(1, last, POINTS).round().astype(int)).tolist()})
     ks = sorted({*ks, seen}) if 0 < seen < last else ks
     frame = stack.spread([metrics.pass_at(k) for k in ks], estimand, prob)
-    with canvas(ax, 6.6, 4.2, titles=2, rows=2 + (len(stack.members) + 2) // 2) as ax:
+    with canvas(ax, 6.6, 3.7 + 0.2 * len(stack.members), titles=2, rows=len(stack.members) + 2) as ax:
         handles: list[Any] = []
         for number, (name, weight) in enumerate(zip(stack.names, stack.weights, strict=True)):
             part = frame[frame["model"] == name]
@@ -102,5 +102,5 @@ def plot_extrapolation(
             f"{run_words(stack.system, stack.benchmark)}\n"
             f"{estimand} ({ESTIMANDS[estimand]}), bands: {interval_words(prob)}"
         )
-        legend_below(ax, handles, columns=2)
+        legend_below(ax, handles)
     return ax
