@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from bayeseval import plots as plots
     from bayeseval.catalogue import copy_model as copy_model
     from bayeseval.catalogue import models as models
+    from bayeseval.comparison.loo import loo as loo
+    from bayeseval.comparison.models import compare_models as compare_models
+    from bayeseval.comparison.sensitivity import prior_sensitivity as prior_sensitivity
+    from bayeseval.comparison.stacked import Stacked as Stacked
     from bayeseval.conformance import check_model as check_model
     from bayeseval.counts import Counts as Counts
     from bayeseval.datasets import example as example
@@ -51,18 +55,22 @@ _HOMES = {
     "Outcomes": "outcomes",
     "Posterior": "posterior.posterior",
     "Posteriors": "posterior.posteriors",
+    "Stacked": "comparison.stacked",
     "check_model": "conformance",
     "compare_intervals": "intervals",
+    "compare_models": "comparison.models",
     "copy_model": "catalogue",
     "example": "datasets",
     "fit": "fitting",
     "load": "posterior.storage",
+    "loo": "comparison.loo",
     "metric_estimates": "metrics.table",
     "models": "catalogue",
     "moments": "estimators",
     "options": "defaults",
     "plan": "planning",
     "prior_predictive": "priors",
+    "prior_sensitivity": "comparison.sensitivity",
     "read": "readers",
     "report": "reporting",
 }

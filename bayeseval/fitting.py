@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,7 @@ ENGINES = ("nuts", "quadrature")
 
 def fit(
     counts: Counts | Outcomes,
-    model: str | Path | ModelFile = DEFAULT_MODEL,
+    model: str | Path | ModelFile | Sequence[str | Path | ModelFile] = DEFAULT_MODEL,
     *,
     prior: Mapping[str, tuple[float, ...]] | None = None,
     engine: str = "nuts",
@@ -56,13 +56,14 @@ def fit(
     ----------
     counts : Counts or Outcomes
         One run or many; each (system, benchmark) is fitted on its own.
-    model : str, pathlib.Path or ModelFile
+    model : str, pathlib.Path or ModelFile, or a list of them
         Name of a built-in model (see `bayeseval.models`), or path of a model file. A file is run: use only files that
-        you trust.
+        you trust. Several models in a list are all fitted to every run and stacked (see `bayeseval.Stacked`).
     prior : mapping of str to tuple of float, optional
-        Prior parameters to change, such as ``{"mu": (0.5, 0.5)}``.
+        Prior parameters to change, such as ``{"mu": (0.5, 0.5)}``; of several models, those that have them.
     engine : {"nuts", "quadrature"}
-        ``"nuts"`` samples any model; ``"quadrature"`` is exact, for two-parameter models that declare it.
+        ``"nuts"`` samples any model; ``"quadrature"`` is exact, for two-parameter models that declare it. Of several
+        models, those that do not are sampled.
     seed : int
         Same seed, same result.
     draws, tune, chains : int
@@ -81,7 +82,7 @@ def fit(
     Returns
     -------
     Posterior or Posteriors
-        A `Posterior` for one run, `Posteriors` for several.
+        A `Posterior` for one run, `Posteriors` for several; of several models, each is a `Stacked`.
 
     Raises
     ------
@@ -104,6 +105,14 @@ def fit(
     require_choice("engine", engine, ENGINES)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise OptionError(f"seed must be a whole number of at least 0, but {seed!r} was given")
+    if isinstance(model, Sequence) and not isinstance(model, str):
+        from bayeseval.comparison.fits import fit_stacked
+
+        options = {
+            "seed": int(seed), "draws": draws, "tune": tune, "chains": chains, "target_accept": target_accept,
+            "sampler": sampler, "vectorised": vectorised, "progress": progress,
+        }  # fmt: skip
+        return fit_stacked(fit, source, [load_model(one) for one in model], prior or {}, engine, options)
     found = load_model(model)
     tune = found.nuts.get("tune", 1000) if tune is None else tune
     target_accept = found.nuts.get("target_accept", 0.9) if target_accept is None else target_accept

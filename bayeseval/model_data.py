@@ -50,7 +50,7 @@ class ModelData:
     @classmethod
     def of(cls, run: Counts, blocks: tuple[str, ...], run_totals: np.ndarray | None = None) -> ModelData:
         """Data of one run for a model that takes the given blocks."""
-        group, names = None, ()
+        group, names = None, tuple[str, ...]()
         if run.group is not None and "groups" in blocks:
             missing = [str(prompt) for prompt, name in zip(run.prompt, run.group, strict=True) if name is None]
             if missing:

@@ -10,8 +10,8 @@ The same posterior as that of ``beta_binomial``, found by sampling all :math:`p_
 
 **Priors.** Those of ``beta_binomial``, for the same reasons.
 
-**When to use it.** To read a hierarchical model as it stands in textbooks, to change the likelihood of single prompts in
-a copy, and to see what integrating the :math:`p_i` out is worth. **When not.** For results: NUTS moves in as many
+**When to use it.** To read a hierarchical model as it stands in textbooks, to change the likelihood of single prompts
+in a copy, and to see what integrating the :math:`p_i` out is worth. **When not.** For results: NUTS moves in as many
 dimensions as there are prompts, so that 5,000 prompts take a minute instead of a tenth of a second, and where
 :math:`\alpha` or :math:`\beta` is small it may diverge.
 

@@ -3,7 +3,7 @@ r"""Mixture of two Betas: hard prompts and easy ones, each kind with its own mea
 .. math::
 
     c_i \mid p_i &\sim \mathrm{Binomial}(k_i, p_i) \\
-    p_i &\sim \omega_1\,\mathrm{Beta}(\mu_1\nu_1,\ (1-\mu_1)\nu_1) + \omega_2\,\mathrm{Beta}(\mu_2\nu_2,\ (1-\mu_2)\nu_2),
+    p_i &\sim \omega_1\,\mathrm{Beta}(\mu_1\nu_1, (1-\mu_1)\nu_1) + \omega_2\,\mathrm{Beta}(\mu_2\nu_2, (1-\mu_2)\nu_2),
         \qquad \nu_h = (1-\rho_h)/\rho_h \\
     (\omega_1, \omega_2) &\sim \mathrm{Dirichlet}(2, 2) \\
     (\mu_1,\ \mu_2-\mu_1,\ 1-\mu_2) &\sim \mathrm{Dirichlet}(1, 1, 1) \\

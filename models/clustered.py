@@ -1,4 +1,4 @@
-r"""Clustered: prompts come in clusters that are alike, such as one question in several languages; clusters were sampled.
+r"""Clustered: prompts come in clusters that are alike, and other clusters might have been drawn.
 
 .. math::
 
@@ -7,8 +7,8 @@ r"""Clustered: prompts come in clusters that are alike, such as one question in 
     \mathrm{logit}\,\mu_g &= m + \tau z_g, \qquad z_g \sim \mathrm{N}(0, 1) \\
     m &\sim \mathrm{N}(0, 3), \quad \tau \sim \mathrm{HalfNormal}(3), \quad \rho \sim \mathrm{Beta}(1, 1)
 
-The score of prompts like these is that of prompts from *fresh* clusters, :math:`E[\sigma(m+\tau z)]`, so its interval is
-that of a sample of clusters, not of prompts. The :math:`p_i` are integrated out; the :math:`z_g` are sampled.
+The score of prompts like these is that of prompts from *fresh* clusters, :math:`E[\sigma(m+\tau z)]`, so its interval
+is that of a sample of clusters, not of prompts. The :math:`p_i` are integrated out; the :math:`z_g` are sampled.
 
 **Priors.** Those of ``logit_normal`` for the clusters, and a uniform correlation within a cluster.
 
@@ -17,8 +17,8 @@ repository: treating such prompts as independent makes intervals too narrow (pub
 threefold when clusters are counted). **When not.** Where the groups are fixed, as subjects of a benchmark are: that is
 ``grouped``.
 
-**Source.** Clustered standard errors of evaluations: Miller (2024), https://arxiv.org/abs/2411.00640; clustered questions
-in a Bayesian model: Bowyer et al. (2025), https://arxiv.org/abs/2503.01747.
+**Source.** Clustered standard errors of evaluations: Miller (2024), https://arxiv.org/abs/2411.00640; clustered
+questions in a Bayesian model: Bowyer et al. (2025), https://arxiv.org/abs/2503.01747.
 """
 
 import numpy as np
@@ -66,4 +66,6 @@ def prompt_distribution(draws):
     weight = np.tile(np.append(WEIGHTS / WEIGHTS.sum(), np.zeros(seen.shape[1])), (m.size, 1))
     mu = np.concatenate([fresh, seen], axis=1)
     clusters = NODES.size + np.arange(seen.shape[1])
-    return BetaMixture(weight, mu, np.repeat(rho[:, None], mu.shape[1], axis=1), component_of=clusters, keyed_by="cluster")
+    return BetaMixture(
+        weight, mu, np.repeat(rho[:, None], mu.shape[1], axis=1), component_of=clusters, keyed_by="cluster"
+    )

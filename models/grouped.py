@@ -11,11 +11,11 @@ r"""Grouped: every subject or category has its own mean and spread, partially po
 The score of prompts like these is post-stratified, :math:`\sum_g (n_g/n)\,\mu_g`: fresh prompts of the same subjects in
 the same shares. The :math:`p_i` are integrated out.
 
-**Priors.** N(0, 1.5) on a logit is nearly uniform on the probability. HalfNormal(1) lets the subjects differ by a factor
-of e in the odds, more when data say so.
+**Priors.** N(0, 1.5) on a logit is nearly uniform on the probability. HalfNormal(1) lets the subjects differ by a
+factor of e in the odds, more when data say so.
 
-**When to use it.** Benchmarks made of subjects, difficulty levels or tasks, when their scores are wanted, or when prompts
-of one subject are alike. Small groups borrow strength from the others. **When not.** Where the groups themselves were
+**When to use it.** Benchmarks made of subjects, difficulty levels or tasks, when their scores are wanted, or when
+prompts of one subject are alike. Small groups borrow strength from the others. **When not.** Where the groups themselves were
 sampled, and the claim is about fresh ones (one question in several languages, several questions to one text): that is
 ``clustered``.
 

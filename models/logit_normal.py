@@ -17,8 +17,8 @@ tail near 0 and 1 is lighter, so hopeless prompts are rarer and pass@k rises fas
 from 4 generations. It is also the random intercept of a logistic mixed model, in which effects of runs or features add
 up. **When not.** Prompts that are never or always solved, as in multiple choice: it has too few of them.
 
-**Source.** Logistic-normal binomial: Williams (1982), https://doi.org/10.2307/2347977; quadrature around the mode: Liu &
-Pierce (1994), https://doi.org/10.1093/biomet/81.3.624.
+**Source.** Logistic-normal binomial: Williams (1982), https://doi.org/10.2307/2347977; quadrature around the mode: Liu
+& Pierce (1994), https://doi.org/10.1093/biomet/81.3.624.
 """
 
 from bayeseval.likelihoods import logit_normal_cells

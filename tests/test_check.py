@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bayeseval as be
-from bayeseval.posterior.check import histogram_check
+from bayeseval.posterior.histogram import histogram_check
 from bayeseval.prompts import beta
 
 

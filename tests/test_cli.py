@@ -339,3 +339,25 @@ def test_pairs_and_lists_are_read() -> None:
     assert columns_from(["prompt=a=b"]) == {"prompt": "a=b"}
     assert columns_from(["benchmark=a", "benchmark=b"]) == columns_from(["benchmark=a,b"]) == {"benchmark": ["a", "b"]}
     assert numbers_from("4,8") == [4, 8]
+
+
+# Several models -------------------------------------------------------------------------------------------------------
+
+
+def test_several_models_are_compared_and_stacked(results: Path, tmp_path: Path) -> None:
+    copy = be.copy_model("beta_binomial", tmp_path / "mine.py")
+    both = ["--model", "beta_binomial", "--model", copy]
+    answer = run("fit", results, *both, *EXACT, "-q")
+    assert answer.exit_code == 0
+    assert answer.stdout.count("Models of ") == 2, "one table a run"
+    assert "cannot be told from it" in answer.stdout
+    record = document(run("fit", results, *both, *EXACT, "--json"))
+    assert {one["model"]["name"] for one in record["runs"]} == {"stack of beta_binomial, mine"}
+    page = tmp_path / "report.html"
+    assert run("report", results, *both, *EXACT, "-q", "-o", page).exit_code == 0
+    assert "stack of beta_binomial, mine" in page.read_text(encoding="utf-8")
+
+
+def test_a_stack_is_not_saved_and_says_so_before_any_work(results: Path, tmp_path: Path) -> None:
+    said = complaint(run("fit", results, "--model", "beta_binomial", "--model", "none", "--out", tmp_path / "x.nc"))
+    assert "leave out --out" in said and not (tmp_path / "x.nc").exists()

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from bayeseval.engines.quadrature import log_sigmoid
 from bayeseval.likelihoods import (
-    HEAD,
     beta_binomial_loglik,
     beta_binomial_logpmf,
     log_binomial,
     log_rising,
     survival_counts,
 )
+from bayeseval.likelihoods.beta_binomial import HEAD
 from tests.oracles import oracle_rows
 
 

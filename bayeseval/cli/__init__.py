@@ -114,7 +114,13 @@ Threshold = Annotated[
     float | None, typer.Option("--threshold", metavar="NUMBER", help="Scores of at least this much are correct.")
 ]
 Model = Annotated[
-    str, typer.Option("--model", metavar="MODEL", help="Name of a built-in model, or path of a model file to be run.")
+    list[str] | None,
+    typer.Option(
+        "--model",
+        metavar="MODEL",
+        help="Name of a built-in model [beta_binomial], or path of a model file to be run. Several, each with its own "
+        "--model, are compared and stacked.",
+    ),
 ]
 Prior = Annotated[
     list[str] | None,
@@ -147,7 +153,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document an
     "  bayeseval fit results.csv\n"
     "  bayeseval fit results/ -m pass@16 -m pass^4 --out post.nc\n"
     "  bayeseval fit scores.jsonl --column system=checkpoint --threshold 0.5 --json\n"
-    "  bayeseval fit results.csv --prior mu=0.5,0.5 --engine quadrature\n",
+    "  bayeseval fit results.csv --prior mu=0.5,0.5 --engine quadrature\n"
+    "  bayeseval fit results.csv --model beta_binomial --model my_model.py\n",
 )
 @plainly
 def fit(
@@ -156,7 +163,7 @@ def fit(
     benchmark: Benchmark = None,
     column: Column = None,
     threshold: Threshold = None,
-    model: Model = "beta_binomial",
+    model: Model = None,
     prior: Prior = None,
     engine: Engine = "nuts",
     sampler: Sampler = "numpyro",
@@ -217,7 +224,7 @@ def plan(
     benchmark: Benchmark = None,
     column: Column = None,
     threshold: Threshold = None,
-    model: Model = "beta_binomial",
+    model: Model = None,
     prior: Prior = None,
     engine: Engine = "nuts",
     sampler: Sampler = "numpyro",
@@ -260,7 +267,7 @@ def report(
     benchmark: Benchmark = None,
     column: Column = None,
     threshold: Threshold = None,
-    model: Model = "beta_binomial",
+    model: Model = None,
     prior: Prior = None,
     engine: Engine = "nuts",
     sampler: Sampler = "numpyro",

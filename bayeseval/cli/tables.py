@@ -18,10 +18,11 @@ from bayeseval.posterior.scores import Score, Scores, decimals
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from bayeseval.comparison.models import Comparison
     from bayeseval.planning import Plan
     from bayeseval.posterior.posteriors import Posteriors
 
-__all__ = ["say", "show_moments", "show_plan", "show_scores"]
+__all__ = ["say", "show_comparison", "show_moments", "show_plan", "show_scores"]
 
 PLAIN_WIDTH = 140
 """Columns of a table that goes to a file or a pipe."""
@@ -69,6 +70,18 @@ def show_moments(posteriors: Posteriors, prob: float | None) -> None:
         cells += [number(row.se_population), ends[0], number(row.se_benchmark), ends[1]]
         _add(table, [*cells, number(row.sigma2), number(row.rho)])
     _print(table)
+
+
+def show_comparison(comparison: Comparison) -> None:
+    """Print models of one run, best first, and which of them describes it."""
+    warn(comparison.warnings)
+    table = _table(f"Models of {comparison.run}: log predictive density of left-out prompts, nats")
+    for name in comparison.HEADER:
+        table.add_column(name, justify="left" if name == "model" else "right", overflow="fold")
+    for cells in comparison.cells():
+        _add(table, cells)
+    _print(table)
+    say(f"{comparison.sentence()}.")
 
 
 def show_plan(plan: Plan) -> None:

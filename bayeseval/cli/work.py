@@ -12,8 +12,10 @@ from typing import Any
 
 import typer
 
-from bayeseval.cli.tables import show_moments, show_plan, show_scores
+from bayeseval.catalogue import DEFAULT_MODEL
+from bayeseval.cli.tables import show_comparison, show_moments, show_plan, show_scores
 from bayeseval.cli.words import columns_from, metric_from, numbers_from, priors_from
+from bayeseval.comparison.stacked import Stacked
 from bayeseval.errors import OptionError, require_probability
 from bayeseval.fitting import fit
 from bayeseval.planning import Plan, plan
@@ -45,13 +47,18 @@ class Settings:
 
 def settings(given: Mapping[str, Any]) -> Settings:
     """Settings from the arguments of a command."""
-    names = ("model", "engine", "sampler", "seed", "draws", "tune", "chains")
+    names = ("engine", "sampler", "seed", "draws", "tune", "chains")
+    models = given["model"] or [DEFAULT_MODEL]
     return Settings(
         system=given["system"] or [],
         benchmark=given["benchmark"] or [],
         columns=columns_from(given["column"] or ()),
         threshold=given["threshold"],
-        fitting={**{name: given[name] for name in names}, "prior": priors_from(given["prior"] or ()) or None},
+        fitting={
+            "model": models[0] if len(models) == 1 else models,
+            **{name: given[name] for name in names},
+            "prior": priors_from(given["prior"] or ()) or None,
+        },
         quiet=given["quiet"],
     )
 
@@ -109,6 +116,11 @@ def run_fit(
     """Fit, print scores and moments, and save where asked to."""
     metrics = [metric_from(text) for text in metric or ()]
     target = None if out is None else _save_target(out)
+    if target is not None and not isinstance(chosen.fitting["model"], str):
+        raise OptionError(
+            "several models make a stack, which is not saved as a file: leave out --out, or save the posterior of each "
+            "model by a command of its own"
+        )
     posteriors = posteriors_of(paths, chosen)
     files = [] if target is None else save(posteriors, target)
     if as_json:
@@ -117,6 +129,9 @@ def run_fit(
         )
         return
     show_scores(posteriors, metrics, prob)
+    for posterior in posteriors:
+        if isinstance(posterior, Stacked):
+            show_comparison(posterior.comparison)
     show_moments(posteriors, prob)
     for file in files:
         typer.echo(f"saved {file}")

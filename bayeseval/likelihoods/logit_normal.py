@@ -50,7 +50,8 @@ def logit_normal_cells(xp: Any, m: Any, s: Any, correct: Any, generations: Any, 
     --------
     >>> import numpy as np
     >>> from bayeseval.likelihoods import logit_normal_cells
-    >>> np.exp(logit_normal_cells(np, np.array(0.0), np.array(1.0), np.array([0.0, 1.0]), np.array([1.0, 1.0]))).round(9)
+    >>> correct, generations = np.array([0.0, 1.0]), np.array([1.0, 1.0])
+    >>> np.exp(logit_normal_cells(np, np.array(0.0), np.array(1.0), correct, generations)).round(9)
     array([0.5, 0.5])
     """
     nodes, weights = stretched_nodes(NODES)

@@ -8,8 +8,10 @@ same object.
 from __future__ import annotations
 
 from bayeseval.plots.checks import plot_check
+from bayeseval.plots.comparison import plot_comparison
 from bayeseval.plots.curves import plot_pass_curve
 from bayeseval.plots.distribution import plot_prompt_distribution
+from bayeseval.plots.extrapolation import plot_extrapolation
 from bayeseval.plots.forest import plot_scores
 from bayeseval.plots.intervals import plot_intervals
 from bayeseval.plots.planning import plot_plan
@@ -17,6 +19,8 @@ from bayeseval.plots.single import plot_score
 
 __all__ = [
     "plot_check",
+    "plot_comparison",
+    "plot_extrapolation",
     "plot_intervals",
     "plot_pass_curve",
     "plot_plan",

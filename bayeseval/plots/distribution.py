@@ -74,9 +74,10 @@ def plot_prompt_distribution(posterior: Posterior, *, ax: Axes | None = None, pr
         ax.set_ylim(0, top)
         _tell_of_the_ends(ax, heights.mean(axis=0), masses, edges, top)
         for position, weight in zip(distribution.atom, distribution.atoms.mean(axis=0), strict=True):
+            told = heights.mean(axis=0)[0 if position < 0.5 else -1] > top
             ax.annotate(
                 f"{weight:.0%} at exactly {position:g}",
-                (position, 0.94 * top),
+                (position, (0.74 if told else 0.94) * top),
                 ((8 if position < 0.5 else -8), 0),
                 textcoords="offset points",
                 ha="left" if position < 0.5 else "right",

@@ -5,11 +5,13 @@ prompts, how to condition on the counts of a prompt, and how to draw P(correct):
 
 - `BetaMixture`: Beta components and point masses, in closed form; `beta` makes a single Beta;
 - `LogitNormal`: the logistic of a normal variable, with or without run effects, by quadrature;
-- `Explicit`: draws of P(correct) of every prompt, for models that sample them.
+- `Explicit`: draws of P(correct) of every prompt, for models that sample them;
+- `Joined`: draws of several models, mixed.
 """
 
 from bayeseval.prompts.base import PromptDistribution, PromptPosterior
 from bayeseval.prompts.explicit import Explicit
+from bayeseval.prompts.joined import Joined
 from bayeseval.prompts.logit_normal import LogitNormal
 from bayeseval.prompts.mixture import BetaMixture, MixturePosterior, beta
 from bayeseval.prompts.population import BLOCK, blocks, population_score
@@ -18,6 +20,7 @@ __all__ = [
     "BLOCK",
     "BetaMixture",
     "Explicit",
+    "Joined",
     "LogitNormal",
     "MixturePosterior",
     "PromptDistribution",

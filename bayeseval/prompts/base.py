@@ -57,9 +57,7 @@ class PromptDistribution(ABC):
         """Log probability of each cell (correct, generations), p integrated out (draw, cell)."""
 
     @abstractmethod
-    def condition(
-        self, correct: np.ndarray, generations: np.ndarray, key: np.ndarray | None = None
-    ) -> PromptPosterior:
+    def condition(self, correct: np.ndarray, generations: np.ndarray, key: np.ndarray | None = None) -> PromptPosterior:
         """Distribution of P(correct) of prompts with the given counts, for each draw.
 
         Parameters

@@ -57,9 +57,7 @@ class Explicit(PromptDistribution):
         """Log probability of each cell for a fresh prompt (draw, cell): leave-one-out means a prompt without its p."""
         return self.population.logpmf(correct, generations)
 
-    def condition(
-        self, correct: np.ndarray, generations: np.ndarray, key: np.ndarray | None = None
-    ) -> PromptPosterior:
+    def condition(self, correct: np.ndarray, generations: np.ndarray, key: np.ndarray | None = None) -> PromptPosterior:
         """The draws of the prompts numbered by ``key``; fresh prompts where it is not given."""
         if key is None:
             return self.population.condition(correct, generations)

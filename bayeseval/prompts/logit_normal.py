@@ -77,12 +77,15 @@ class LogitNormal(PromptDistribution):
         result = np.empty((self.n_draws, correct.size))
         for block in self._blocks(correct.size):
             part = self.take(block)
-            result[block] = part._log_cells(correct, generations)
-        return result + log_binomial(generations, correct)
+            result[block] = logit_normal_cells(np, part.m, part.s, correct, generations, part.shift)
+            if part.shift is None:
+                result[block] += log_binomial(generations, correct)
+            else:
+                whole = np.where(generations > 0, correct, 0).astype(int)
+                result[block] += log_symmetric(part.shift)[:, whole] * (generations > 0)
+        return result
 
-    def condition(
-        self, correct: np.ndarray, generations: np.ndarray, key: np.ndarray | None = None
-    ) -> PromptPosterior:
+    def condition(self, correct: np.ndarray, generations: np.ndarray, key: np.ndarray | None = None) -> PromptPosterior:
         """Distribution of P(correct) of prompts with the given counts, for each draw."""
         return _Conditioned(self, *(np.asarray(values, dtype=float) for values in (correct, generations)))
 
@@ -135,9 +138,6 @@ class LogitNormal(PromptDistribution):
         parts = [function(self._nodes[block]) @ weights for block in blocks(self.n_draws, POPULATION.size)]
         return np.concatenate(parts)
 
-    def _log_cells(self, correct: np.ndarray, generations: np.ndarray) -> np.ndarray:
-        return logit_normal_cells(np, self.m, self.s, correct, generations, self.shift)
-
     def _blocks(self, cells: int) -> Iterator[slice]:
         runs = 1 if self.shift is None else self.shift.shape[1]
         return blocks(self.n_draws, cells * DRAW_NODES * runs)
@@ -182,6 +182,26 @@ class _Conditioned(PromptPosterior):
         m, s = part.m[:, None, None], part.s[:, None, None]
         height = log_integrand(np, z, m, s, self.correct[:, None], self.generations[:, None], part.shift)
         return z, np.exp(height - height.max(axis=-1, keepdims=True)) * weights
+
+
+def log_symmetric(shift: np.ndarray) -> np.ndarray:
+    """Log of the elementary symmetric polynomials of exp(shift): the ways to c correct runs, each with its odds.
+
+    Parameters
+    ----------
+    shift : float array (draw, run)
+
+    Returns
+    -------
+    float array (draw, run + 1)
+        For c = 0 .. runs; log binomial coefficients where all shifts are 0.
+    """
+    draws, runs = shift.shape
+    result = np.full((draws, runs + 1), -np.inf)
+    result[:, 0] = 0.0
+    for run in range(runs):
+        result[:, 1 : run + 2] = np.logaddexp(result[:, 1 : run + 2], result[:, : run + 1] + shift[:, [run]])
+    return result
 
 
 def _inverse(z: np.ndarray, mass: np.ndarray, rng: np.random.Generator, cell: np.ndarray) -> np.ndarray:

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeseval import plots
+from bayeseval.comparison.stacked import Stacked
 from bayeseval.display import number
+from bayeseval.posterior.posterior import Posterior
 from bayeseval.posterior.scores import decimals
 from bayeseval.reporting.content import Material, Run
 from bayeseval.reporting.figures import inline_svg
@@ -160,6 +162,11 @@ def _provenance(run: Run) -> list[tuple[str, str]]:
         "made": "made",
     }
     lines = []
+    if isinstance(run.posterior, Stacked):
+        members = zip(run.posterior.names, run.posterior.weights, run.posterior.members, strict=True)
+        named = [f"{name}: weight {w:.3f}, {item.engine}, SHA-256 {item.model.digest}" for name, w, item in members]
+        made = {key: value for key, value in made.items() if key not in ("members", "weights")}
+        made["members"] = "; ".join(named)
     for key, value in made.items():
         if isinstance(value, dict):
             parts = (
@@ -172,7 +179,23 @@ def _provenance(run: Run) -> list[tuple[str, str]]:
 
 def _code(run: Run) -> str:
     """The calls that give this posterior again."""
-    posterior, made = run.posterior, run.posterior.provenance
+    posterior = run.posterior
+    if isinstance(posterior, Stacked):
+        calls = "".join(f"    {_call(member)},\n" for member in posterior.members)
+        made = f"be.Stacked.of([\n{calls}])"
+    else:
+        made = _call(posterior)
+    return (
+        "import bayeseval as be\n"
+        f"counts = be.read(...)  # results of this run have the fingerprint {posterior.counts.fingerprint[:16]}…\n"
+        f"run = counts.select(system={posterior.system!r}, benchmark={posterior.benchmark!r})\n"
+        f"post = {made}\n"
+        'be.report(post, "report.html")'
+    )
+
+
+def _call(posterior: Posterior) -> str:
+    made = posterior.provenance
     known = ("engine", "seed", "draws", "tune", "chains", "target_accept", "sampler")
     keywords = {"model": posterior.model.name, "prior": posterior.prior}
     keywords |= {name: made[name] for name in known if name in made and made[name] != "quadrature"}
@@ -180,13 +203,7 @@ def _code(run: Run) -> str:
         keywords = {"model": posterior.model.name, "prior": posterior.prior, "engine": "quadrature"}
         keywords |= {name: made[name] for name in ("seed", "draws", "chains") if name in made}
     arguments = ", ".join(f"{name}={value!r}" for name, value in keywords.items())
-    return (
-        "import bayeseval as be\n"
-        f"counts = be.read(...)  # results of this run have the fingerprint {posterior.counts.fingerprint[:16]}…\n"
-        f"run = counts.select(system={posterior.system!r}, benchmark={posterior.benchmark!r})\n"
-        f"post = be.fit(run, {arguments})\n"
-        'be.report(post, "report.html")'
-    )
+    return f"be.fit(run, {arguments})"
 
 
 def plan_details(plan: Plan, pages: Pages) -> dict[str, Any]:
