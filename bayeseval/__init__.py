@@ -29,10 +29,12 @@ if TYPE_CHECKING:
     from bayeseval.catalogue import models as models
     from bayeseval.conformance import check_model as check_model
     from bayeseval.counts import Counts as Counts
+    from bayeseval.credits import Credits as Credits
     from bayeseval.datasets import example as example
     from bayeseval.defaults import options as options
     from bayeseval.errors import BayesevalError as BayesevalError
     from bayeseval.estimators import moments as moments
+    from bayeseval.estimators.credit import credit_moments as credit_moments
     from bayeseval.fitting import fit as fit
     from bayeseval.intervals import compare_intervals as compare_intervals
     from bayeseval.metrics.table import metric_estimates as metric_estimates
@@ -48,12 +50,14 @@ if TYPE_CHECKING:
 _HOMES = {
     "BayesevalError": "errors",
     "Counts": "counts",
+    "Credits": "credits",
     "Outcomes": "outcomes",
     "Posterior": "posterior.posterior",
     "Posteriors": "posterior.posteriors",
     "check_model": "conformance",
     "compare_intervals": "intervals",
     "copy_model": "catalogue",
+    "credit_moments": "estimators.credit",
     "example": "datasets",
     "fit": "fitting",
     "load": "posterior.storage",
