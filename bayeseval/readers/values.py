@@ -241,6 +241,6 @@ def _bad_number(value: object, number: float, what: str, where: str) -> str:
     if math.isfinite(number) and number <= _LIMIT:
         return (
             f"{where}: the {what} is {shown(value)}, a fraction where a count belongs. Give counts of generations, "
-            "or one row a generation with threshold= to say which scores count as correct"
+            "or one row a generation: with threshold= to say which scores count as correct, or as be.Credits"
         )
     return f"{where}: the {what} is {shown(value)}, which is not a count"
