@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayeseval.display import html_table, number
 from bayeseval.readers.codes import FloatArray, IntArray, TextArray, factorize
-from bayeseval.readers.values import level_words
+from bayeseval.readers.values import SAME, level_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,6 +51,12 @@ class LevelCounts:
             for level, count in zip(self.levels, self.counts.sum(axis=0).tolist(), strict=True)
         )
         return f"LevelCounts: {len(self.prompt):,} prompts, {int(self.counts.sum()):,} generations ({total})"
+
+    def _repr_html_(self) -> str:
+        frame = self.to_frame()
+        return html_table(
+            [*frame], [[str(cell) for cell in row] for row in frame.itertuples(index=False)], [repr(self)]
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,6 +132,14 @@ class CreditTable:
             f"credits of 0, {self.interior.sum():,} in between, {self.ones.sum():,} of 1{levels}"
         )
 
+    def _repr_html_(self) -> str:
+        frame = self.to_frame()
+        body = [
+            [number(cell) if isinstance(cell, float) else str(cell) for cell in row]
+            for row in frame.itertuples(index=False)
+        ]
+        return html_table([*frame], body, [repr(self)])
+
 
 def level_counts(prompt: IntArray, credit: FloatArray, levels: tuple[float, ...], size: int) -> IntArray:
     """Count the levels of every prompt.
@@ -134,7 +149,7 @@ def level_counts(prompt: IntArray, credit: FloatArray, levels: tuple[float, ...]
     prompt : int array (row,)
         Number of the prompt of each row, below ``size``.
     credit : float array (row,)
-        One of the levels, or NaN.
+        One of the levels or within rounding above it, or NaN.
     levels : tuple of float
         Increasing.
     size : int
@@ -150,7 +165,7 @@ def level_counts(prompt: IntArray, credit: FloatArray, levels: tuple[float, ...]
     [[0, 1, 0], [0, 0, 1]]
     """
     known = ~np.isnan(credit)
-    cell = prompt[known] * len(levels) + np.searchsorted(np.asarray(levels), credit[known])
+    cell = prompt[known] * len(levels) + np.searchsorted(np.asarray(levels), credit[known] + SAME, side="right") - 1
     return np.bincount(cell, minlength=size * len(levels)).reshape(size, len(levels)).astype(np.int64)
 
 

@@ -238,13 +238,19 @@ class Credits(Generations):
         return self._replaced(credit=credit_values(self.credit, "credit", named, known), levels=known)
 
     def _levels_found(self) -> tuple[float, ...]:
-        found = np.unique(self.credit[self._scored])
+        distinct = np.unique(self.credit[self._scored])
+        found: list[float] = []
+        for credit in distinct.tolist():  # 0.1 * 3 and 0.3 are one level
+            if not found or credit - found[-1] > SAME:
+                found.append(credit)
+            if len(found) > MOST_LEVELS:
+                break
         if len(found) > MOST_LEVELS:
             raise DataError(
-                f"{len(found):,} different credits occur, too many ({MOST_LEVELS} is the most) to be taken for levels: "
+                f"{len(distinct):,} different credits occur, too many ({MOST_LEVELS} is the most) to be taken for levels: "
                 "declare the credits that can be given with levels=, or treat them as continuous with tables()"
             )
-        return tuple(found.tolist())
+        return tuple(found)
 
     def level_counts(self) -> LevelCounts:
         """How often each level was given to each prompt, in order of first appearance.

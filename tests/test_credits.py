@@ -252,6 +252,21 @@ def test_levels_that_occur_serve_where_none_are_declared() -> None:
         made.with_levels((0, 1))
 
 
+def test_levels_that_occur_are_one_within_rounding() -> None:
+    made = Credits.from_matrix([[0.3, 0.1 * 3, 0], [1, 1, 0.3]])
+    assert 0.3 < 0.1 * 3
+    assert made.level_counts().counts.tolist() == [[1, 2, 0], [0, 1, 2]]
+    assert made.with_levels().levels == (0, 0.3, 1)
+    assert Credits.from_matrix([[1, 1], [1, None]]).level_counts().counts.tolist() == [[2], [1]]
+
+
+def test_tables_are_escaped_in_html() -> None:
+    made = credits(doc_id=["<i>", "<i>", "<i>", "b", "b", "c"])
+    for shown in (made.level_counts()._repr_html_(), made.tables()[0]._repr_html_()):
+        assert "<i>" not in shown
+        assert "&lt;i&gt;" in shown
+
+
 def test_a_threshold_makes_outcomes_and_is_said() -> None:
     made = credits()
     half, full = made.outcomes(0.5), made.outcomes(threshold=1)

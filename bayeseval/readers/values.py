@@ -153,10 +153,10 @@ def checked_levels(levels: Sequence[float] | None) -> tuple[float, ...] | None:
         if not 0 <= level <= 1:
             raise OptionError(f"levels must lie in [0, 1], but {level:g} was given: divide by the maximum")
     for before, after in zip(known, known[1:], strict=False):
-        if after - before <= 2 * SAME:
+        if after - before <= SAME:
             wrong = (
                 f"{level_words((after,))} stands after {level_words((before,))}"
-                if after < before - 2 * SAME
+                if after < before - SAME
                 else f"{level_words((after,))} is given twice"
             )
             raise OptionError(f"levels must increase, but {wrong}: are the categories out of order?")
