@@ -247,8 +247,8 @@ class Credits(Generations):
                 break
         if len(found) > MOST_LEVELS:
             raise DataError(
-                f"{len(distinct):,} different credits occur, too many ({MOST_LEVELS} is the most) to be taken for levels: "
-                "declare the credits that can be given with levels=, or treat them as continuous with tables()"
+                f"{len(distinct):,} different credits occur, too many ({MOST_LEVELS} is the most) to be taken for "
+                "levels: declare the credits that can be given with levels=, or treat them as continuous with tables()"
             )
         return tuple(found)
 
