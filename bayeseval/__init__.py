@@ -33,10 +33,12 @@ if TYPE_CHECKING:
     from bayeseval.comparison.stacked import Stacked as Stacked
     from bayeseval.conformance import check_model as check_model
     from bayeseval.counts import Counts as Counts
+    from bayeseval.credits import Credits as Credits
     from bayeseval.datasets import example as example
     from bayeseval.defaults import options as options
     from bayeseval.errors import BayesevalError as BayesevalError
     from bayeseval.estimators import moments as moments
+    from bayeseval.estimators.credit import credit_moments as credit_moments
     from bayeseval.fitting import fit as fit
     from bayeseval.intervals import compare_intervals as compare_intervals
     from bayeseval.metrics.table import metric_estimates as metric_estimates
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "BayesevalError": "errors",
     "Counts": "counts",
+    "Credits": "credits",
     "Outcomes": "outcomes",
     "Posterior": "posterior.posterior",
     "Posteriors": "posterior.posteriors",
@@ -60,6 +63,7 @@ _HOMES = {
     "compare_intervals": "intervals",
     "compare_models": "comparison.models",
     "copy_model": "catalogue",
+    "credit_moments": "estimators.credit",
     "example": "datasets",
     "fit": "fitting",
     "load": "posterior.storage",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from functools import partial
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,35 +13,20 @@ import numpy.typing as npt
 from bayeseval.counts import Counts
 from bayeseval.errors import DataError
 from bayeseval.readers.cells import Origin, index_values, texts
-from bayeseval.readers.codes import FloatArray, IntArray, TextArray, combine, factorize, first_duplicate
+from bayeseval.readers.codes import FloatArray, TextArray
 from bayeseval.readers.columns import Choice, ColumnChoice, choose, refuse_other_formats
 from bayeseval.readers.frames import Table, from_frame
-from bayeseval.readers.keys import key_columns, numbered_in_order, refuse_changing_groups, rival_keys
+from bayeseval.readers.generations import Generations, cube_columns, keyed_rows
 from bayeseval.readers.matrices import score_matrix
-from bayeseval.readers.records import (
-    Records,
-    key_words,
-    number,
-    refuse_duplicates,
-    run_table,
-    say,
-    shape_of,
-    spread,
-    text_column,
-)
+from bayeseval.readers.records import number, run_table, say
 from bayeseval.readers.spellings import OUTCOMES, PARTIAL_CREDIT, squashed
 from bayeseval.readers.values import checked_threshold, scores
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 __all__ = ["Outcomes"]
-
-_OPTIONAL_COLUMNS = ("answer", "gold", "group", "seed", "score")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Outcomes(Records):
+class Outcomes(Generations):
     """One row a generation: whether it was correct, and where known its answer, the gold answer, group and seed.
 
     Several systems and benchmarks may stand in one object; (system, benchmark, prompt, generation) is the key.
@@ -94,37 +79,18 @@ class Outcomes(Records):
     score: FloatArray | None = None
     account: tuple[str, ...] = ()
 
-    _key: ClassVar[tuple[str, ...]] = ("system", "benchmark", "prompt", "generation")
+    _given: ClassVar[str] = "correct"
+    _noun: ClassVar[str] = "score"
 
     def __post_init__(self) -> None:
         row = Origin().row
-        correct = scores(self.correct, "score", row, None)[0]
-        size = len(correct)
-        columns: dict[str, Any] = {
-            "system": text_column(self.system, "system", size),
-            "benchmark": text_column(self.benchmark, "benchmark", size),
-            "prompt": text_column(self.prompt, "prompt", size),
-            "generation": index_values(self.generation, "generation", row),
-            "correct": correct,
-            "answer": None if self.answer is None else texts(self.answer),
-            "gold": None if self.gold is None else texts(self.gold),
-            "group": None if self.group is None else text_column(self.group, "group", size),
-            "seed": None if self.seed is None else index_values(self.seed, "seed", row, missing=True),
-            "score": None if self.score is None else np.asarray(self.score, dtype=np.float64),
-        }
-        for name, column in columns.items():
-            if column is not None and len(column) != size:
-                raise DataError(f"{size:,} scores were given, but {len(column):,} values of {name}")
-        if not size:
-            raise DataError("no generations were given: there is nothing to estimate")
-        twice = first_duplicate(combine(*(factorize(columns[name])[0] for name in self._key)))
-        if twice:
-            named = key_words({name: columns[name] for name in self._key}, twice[1])
-            raise DataError(f"{Origin().rows(*twice[:2])} hold the same {named}: give every row its own")
-        refuse_changing_groups(columns, Origin())
-        checked = self._assemble(**columns, account=tuple(self.account))
-        for name in (*columns, "account"):
-            object.__setattr__(self, name, getattr(checked, name))
+        self._settle(
+            scores(self.correct, "score", row, None)[0],
+            answer=None if self.answer is None else texts(self.answer),
+            gold=None if self.gold is None else texts(self.gold),
+            seed=None if self.seed is None else index_values(self.seed, "seed", row, missing=True),
+            score=None if self.score is None else np.asarray(self.score, dtype=np.float64),
+        )
 
     @classmethod
     def from_frame(
@@ -178,14 +144,7 @@ class Outcomes(Records):
     @classmethod
     def _from_table(cls, table: Table, choice: Choice, threshold: float | None) -> Self:
         cut = checked_threshold(threshold)
-        rows = table.collect([*choice.used(), *rival_keys(choice)])
-        if not len(rows):
-            raise DataError(f"{table.origin.label} has no rows: there is nothing to estimate")
-        columns = key_columns(table, rows, choice)
-
-        def named(index: int) -> str:
-            return f"{table.origin.row(index)}, prompt {columns['prompt'][index]!r}"
-
+        read = keyed_rows(table, choice)
         score = choice.columns["correct"][0]
         graded = [name for name in choice.rivals.get("correct", ()) if squashed(name) in PARTIAL_CREDIT]
         if cut is not None and graded and squashed(score) not in PARTIAL_CREDIT:
@@ -193,25 +152,14 @@ class Outcomes(Records):
                 f"a threshold was given, and {table.origin.label} has both {score!r} and {graded[0]!r}: say which it "
                 f"is for with correct={score!r} or correct={graded[0]!r}"
             )
-        columns["correct"], columns["score"] = scores(rows[score], f"score (column {score!r})", named, cut)
-        account = [*table.notes, f"{table.origin.label}: {number(len(rows), 'row')}; {choice.said}"]
-        if choice.columns["generation"]:
-            advice = "give one to every row, or have the rows numbered in order with generation=False"
-            columns["generation"] = index_values(
-                rows[choice.columns["generation"][0]], "generation", named, advice=advice
-            )
-            refuse_duplicates(table, {name: columns[name] for name in cls._key}, choice.columns)
-        else:
-            columns["generation"] = numbered_in_order(table, rows, choice, columns)
-            account.append(
-                f"{table.origin.label}: no column numbers the generations, so they are numbered in order of rows"
-            )
+        columns, rows = read.columns, read.rows
+        columns["correct"], columns["score"] = read.cells("correct", "score", partial(scores, threshold=cut))
+        account = read.numbered(cls._key)
         for role in ("answer", "gold"):
             if choice.columns[role]:
                 columns[role] = texts(rows[choice.columns[role][0]])
         if choice.columns["seed"]:
-            columns["seed"] = index_values(rows[choice.columns["seed"][0]], "seed", named, missing=True)
-        refuse_changing_groups(columns, table.origin)
+            columns["seed"] = index_values(rows[choice.columns["seed"][0]], "seed", read.named, missing=True)
         if cut is not None:
             account.append(f"{table.origin.label}: scores of at least {cut:g} count as correct")
         return cls._assemble(**columns, account=tuple(account))
@@ -249,12 +197,8 @@ class Outcomes(Records):
         label: str = "the matrix",
     ) -> Self:
         matrix = score_matrix(y, prompts=prompts, system=system, threshold=threshold, label=label)
-        systems, ids, generations = matrix.correct.shape
         return cls._assemble(
-            system=np.repeat(matrix.systems, ids * generations),
-            benchmark=text_column(benchmark, "benchmark", matrix.correct.size),
-            prompt=np.tile(np.repeat(matrix.prompts, generations), systems),
-            generation=np.tile(np.arange(generations), systems * ids),
+            **cube_columns(matrix.systems, matrix.prompts, matrix.correct.shape[2], benchmark),
             correct=matrix.correct.reshape(-1),
             score=None if matrix.score is None else matrix.score.reshape(-1),
             account=(matrix.said,),
@@ -266,12 +210,6 @@ class Outcomes(Records):
         listed = list(parts)
         return cls._concat(listed, [Origin(label=f"part {i}") for i in range(1, len(listed) + 1)])
 
-    @cached_property
-    def _prompts(self) -> tuple[IntArray, IntArray]:
-        """Number of the prompt of every row, and the first row of every prompt, in order of first appearance."""
-        codes, _ = factorize(combine(*(factorize(column)[0] for column in (self.system, self.benchmark, self.prompt))))
-        return codes, np.unique(codes, return_index=True)[1].astype(np.int64)
-
     def counts(self) -> Counts:
         """Generations and correct ones of every prompt, in order of first appearance.
 
@@ -279,7 +217,7 @@ class Outcomes(Records):
         generations are all without a score keeps 0 generations.
         """
         codes, first = self._prompts
-        known = ~np.isnan(self.correct)
+        known = self._scored
         size = len(first)
         generations = np.bincount(codes, weights=known, minlength=size).astype(np.int64)
         correct = np.bincount(codes, weights=np.where(known, self.correct, 0.0), minlength=size).astype(np.int64)
@@ -340,36 +278,8 @@ class Outcomes(Records):
             raise DataError(f"{label}: effects of whole runs need at least two generations of every prompt")
         return np.nansum(table, axis=0).astype(np.int64)
 
-    @property
-    def n_prompts(self) -> int:
-        """Number of prompts, summed over runs."""
-        return len(self._prompts[1])
-
-    @property
-    def n_generations(self) -> int:
-        """Number of generations with a score."""
-        return int((~np.isnan(self.correct)).sum())
-
-    @property
-    def n_unscored(self) -> int:
-        """Number of generations without a score."""
-        return len(self) - self.n_generations
-
-    def to_frame(self) -> pd.DataFrame:
-        """A pandas frame with one row a generation; columns that are not known are left out."""
-        import pandas as pd
-
-        return pd.DataFrame(self._columns())
-
     def __repr__(self) -> str:
-        shape = self.label if len(self._runs[1]) == 1 else shape_of(self._runs[1])
-        per_prompt = np.bincount(self._prompts[0], weights=~np.isnan(self.correct)).astype(np.int64)
-        more = f", {self.n_unscored:,} more not scored" if self.n_unscored else ""
-        answers = ", with answers" if self.answer is not None else ""
-        return (
-            f"Outcomes: {shape}, {number(self.n_prompts, 'prompt')}, {number(self.n_generations, 'generation')}, "
-            f"{spread(per_prompt)}{more}{answers}"
-        )
+        return self._in_words() + (", with answers" if self.answer is not None else "")
 
     def _repr_html_(self) -> str:
         rows = (

@@ -22,7 +22,19 @@ PACKAGE = ROOT / "bayeseval"
 # From the bottom to the top. A room is a module of the package or a folder of modules; imports run downwards or within
 # a floor. A new module must be given its place here.
 FLOORS = [
-    {"_compat", "_version", "arrays", "counts", "defaults", "display", "errors", "files", "likelihoods"}
+    {
+        "_compat",
+        "_version",
+        "arrays",
+        "counts",
+        "credit_tables",
+        "credits",
+        "defaults",
+        "display",
+        "errors",
+        "files",
+        "likelihoods",
+    }
     | {"model_data", "outcomes", "progress", "readers"},
     {"datasets", "estimators", "metrics", "prompts"},
     {"catalogue", "engines"},
@@ -41,6 +53,7 @@ DRAWN_ON_CALL = "plots"
 PUBLIC = {
     "BayesevalError",
     "Counts",
+    "Credits",
     "Outcomes",
     "Posterior",
     "Posteriors",
@@ -49,6 +62,7 @@ PUBLIC = {
     "compare_intervals",
     "compare_models",
     "copy_model",
+    "credit_moments",
     "example",
     "fit",
     "load",

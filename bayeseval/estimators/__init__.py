@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayeseval.arrays import Integers, as_counts
+from bayeseval.arrays import Floats, Integers, as_counts
 from bayeseval.display import Findings, html_table, number, rows_to_frame, run_lines
 from bayeseval.errors import DataError, require_probability
-from bayeseval.estimators.clt import clt_interval_benchmark, clt_interval_population
+from bayeseval.estimators.clt import CLTInterval, clt_interval_benchmark, clt_interval_population
 from bayeseval.estimators.variance import VarianceComponents, rank_correlation, variance_components
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bayeseval.counts import Counts
     from bayeseval.outcomes import Outcomes
 
-__all__ = ["Moments", "RunMoments", "moments", "split_runs", "stopping_hint"]
+__all__ = ["Moments", "RunMoments", "moments", "note_run", "run_fields", "split_runs", "stopping_hint"]
 
 STOPPING = (
     "generations go with the share correct",
@@ -31,7 +31,7 @@ STOPPING = (
 )
 """What to say of runs about which `stopping_hint` finds something: what it is, and what to do."""
 
-_WORDING = {
+WORDING = {
     "stopping": STOPPING,
     "equal": (
         "every prompt has the same share correct",
@@ -151,35 +151,38 @@ class Moments:
     rows: tuple[RunMoments, ...]
     notes: tuple[str, ...]
 
+    _row_type: ClassVar[type[RunMoments]] = RunMoments
+
     def to_frame(self) -> pd.DataFrame:
-        """Return a pandas frame with one row a run and the columns of `RunMoments`."""
-        return rows_to_frame(self.rows, RunMoments)
+        """Return a pandas frame with one row a run and the columns of its rows."""
+        return rows_to_frame(self.rows, self._row_type)
 
     def __repr__(self) -> str:
         title = f"Moment estimates of {len(self.rows):,} runs"
         return run_lines(title, [row.sentence() for row in self.rows[:8]], self.notes, len(self.rows))
 
     def _repr_html_(self) -> str:
+        return html_table(self._header(), [self._cells(row) for row in self.rows], self.notes)
+
+    def _header(self) -> list[str]:
         interval = f"{100 * self.rows[0].prob:.4g}% CLT"
         header = ["system", "benchmark", "prompts", "generations", "mean", "σ²", "ρ", "SE (population)"]
-        header += [f"{interval} (population)", "SE (benchmark)", f"{interval} (benchmark)"]
-        body = [
-            [
-                row.system,
-                row.benchmark,
-                f"{row.n_prompts:,}",
-                f"{row.n_generations:,}",
-                number(row.mean, 4),
-                number(row.sigma2),
-                number(row.rho),
-                number(row.se_population),
-                _interval_cell(row.lower_population, row.upper_population),
-                number(row.se_benchmark),
-                _interval_cell(row.lower_benchmark, row.upper_benchmark),
-            ]
-            for row in self.rows
+        return [*header, f"{interval} (population)", "SE (benchmark)", f"{interval} (benchmark)"]
+
+    def _cells(self, row: Any) -> list[str]:
+        return [
+            row.system,
+            row.benchmark,
+            f"{row.n_prompts:,}",
+            f"{row.n_generations:,}",
+            number(row.mean, 4),
+            number(row.sigma2),
+            number(row.rho),
+            number(row.se_population),
+            _interval_cell(row.lower_population, row.upper_population),
+            number(row.se_benchmark),
+            _interval_cell(row.lower_benchmark, row.upper_benchmark),
         ]
-        return html_table(header, body, self.notes)
 
 
 def moments(counts: Counts | Outcomes, *, prob: float = 0.95) -> Moments:
@@ -228,9 +231,11 @@ def moments(counts: Counts | Outcomes, *, prob: float = 0.95) -> Moments:
     rows, findings = [], Findings(len(runs))
     for system, benchmark, correct, generations in runs:
         row = _run_moments(system, benchmark, correct, generations, prob)
-        _note(findings, row, correct, generations)
+        if hint := stopping_hint(correct, generations):
+            findings.add("stopping", row.label, hint)
+        note_run(findings, row, f"every prompt has a share of {number(row.mean)} correct")
         rows.append(row)
-    return Moments(tuple(rows), findings.sentences(_WORDING))
+    return Moments(tuple(rows), findings.sentences(WORDING))
 
 
 def split_runs(counts: Counts | Outcomes, question: str) -> list[tuple[str, str, Integers, Integers]]:
@@ -249,6 +254,11 @@ def split_runs(counts: Counts | Outcomes, question: str) -> list[tuple[str, str,
     """
     make = getattr(counts, "counts", None)
     table: Any = make() if callable(make) else counts
+    if hasattr(table, "credit"):
+        raise DataError(
+            f"{question} needs Counts or Outcomes, but Credits were given: use be.credit_moments(...), or say what "
+            "counts as correct with .outcomes(threshold=...)"
+        )
     if not callable(getattr(table, "runs", None)):
         raise DataError(
             f"{question} needs Counts or Outcomes, but {type(counts).__name__} was given; make them with be.read(...), "
@@ -263,61 +273,68 @@ def split_runs(counts: Counts | Outcomes, question: str) -> list[tuple[str, str,
     return runs
 
 
-def stopping_hint(correct: Integers, generations: Integers) -> str:
+def stopping_hint(totals: Integers | Floats, generations: Integers, what: str = "share correct") -> str:
     """Say that generations go with the share correct, as they do where sampling stops by outcome; else say nothing.
 
     Parameters
     ----------
-    correct, generations : int array, shape (prompts,)
+    totals, generations : array, shape (prompts,)
+        Number of correct generations (or sum of their credits), and of all.
+    what : str
+        What ``totals / generations`` is called.
 
     Returns
     -------
     str
         Empty unless Spearman's correlation exceeds 0.3 in size with p below 0.01.
     """
-    c, n = correct[generations > 0], generations[generations > 0]
+    c, n = totals[generations > 0], generations[generations > 0]
     if not n.size or n.min() == n.max():
         return ""
     r, p = rank_correlation(n, c / n)
-    return f"generations go with the share correct (Spearman r = {r:.2f})" if abs(r) > 0.3 and p < 0.01 else ""
+    return f"generations go with the {what} (Spearman r = {r:.2f})" if abs(r) > 0.3 and p < 0.01 else ""
 
 
 def _run_moments(system: str, benchmark: str, correct: Integers, generations: Integers, prob: float) -> RunMoments:
-    used = generations > 0
-    c, n = correct[used], generations[used]
-    if not n.size:
+    if not generations.any():
         raise DataError(
-            f"{system} on {benchmark} has no generation on any of its {used.size} prompts; leave that run out"
+            f"{system} on {benchmark} has no generation on any of its {generations.size} prompts; leave that run out"
         )
-    parts = variance_components(c, n)
-    population, same = clt_interval_population(parts, prob), clt_interval_benchmark(parts, prob)
-    return RunMoments(
-        system=system,
-        benchmark=benchmark,
-        n_prompts=parts.n_prompts,
-        n_generations=int(n.sum()),
-        generations_min=int(n.min()),
-        generations_max=int(n.max()),
-        mean=parts.mean,
-        pooled=parts.pooled,
-        sigma2=parts.sigma2,
-        within_var=parts.within_var,
-        total_var=parts.total_var,
-        within_part=parts.within_part,
-        between_part=parts.sigma2,
-        rho=parts.rho,
-        se_population=parts.se_population,
-        se_benchmark=parts.se_benchmark,
-        lower_population=population.lower,
-        upper_population=population.upper,
-        lower_benchmark=same.lower,
-        upper_benchmark=same.upper,
-        prob=prob,
-        reason_population=population.reason,
-        reason_benchmark=same.reason,
-        reason_sigma2=_doubt_about_sigma2(parts, int(n.max())),
-        prompts_without_generations=int(used.size - n.size),
-    )
+    parts = variance_components(correct, generations)
+    intervals = clt_interval_population(parts, prob), clt_interval_benchmark(parts, prob)
+    return RunMoments(system, benchmark, **run_fields(parts, generations, *intervals, prob))
+
+
+def run_fields(
+    parts: VarianceComponents, generations: Integers, population: CLTInterval, same: CLTInterval, prob: float
+) -> dict[str, Any]:
+    """Fields of `RunMoments` other than the names: of its components, generations, and intervals of both kinds."""
+    n = generations[generations > 0]
+    return {
+        "n_prompts": parts.n_prompts,
+        "n_generations": int(n.sum()),
+        "generations_min": int(n.min()),
+        "generations_max": int(n.max()),
+        "mean": parts.mean,
+        "pooled": parts.pooled,
+        "sigma2": parts.sigma2,
+        "within_var": parts.within_var,
+        "total_var": parts.total_var,
+        "within_part": parts.within_part,
+        "between_part": parts.sigma2,
+        "rho": parts.rho,
+        "se_population": parts.se_population,
+        "se_benchmark": parts.se_benchmark,
+        "lower_population": population.lower,
+        "upper_population": population.upper,
+        "lower_benchmark": same.lower,
+        "upper_benchmark": same.upper,
+        "prob": prob,
+        "reason_population": population.reason,
+        "reason_benchmark": same.reason,
+        "reason_sigma2": _doubt_about_sigma2(parts, int(n.max())),
+        "prompts_without_generations": int(generations.size - n.size),
+    }
 
 
 def _doubt_about_sigma2(parts: VarianceComponents, most: int) -> str:
@@ -330,11 +347,10 @@ def _doubt_about_sigma2(parts: VarianceComponents, most: int) -> str:
     return ""
 
 
-def _note(findings: Findings, row: RunMoments, correct: Integers, generations: Integers) -> None:
-    if hint := stopping_hint(correct, generations):
-        findings.add("stopping", row.label, hint)
+def note_run(findings: Findings, row: RunMoments, equal: str) -> None:
+    """Note what is to be said of one run; ``equal`` says that all prompts have the same mean, where they do."""
     if row.n_prompts > 1 and row.total_var == 0:
-        findings.add("equal", row.label, f"every prompt has a share of {number(row.mean)} correct")
+        findings.add("equal", row.label, equal)
     if row.generations_max == 1:
         findings.add("single", row.label, "every prompt has one generation")
     if row.reason_sigma2.startswith("negative"):
@@ -346,7 +362,8 @@ def _note(findings: Findings, row: RunMoments, correct: Integers, generations: I
         finding = f"there is no CLT interval for these prompts, because {row.reason_benchmark}"
         findings.add("benchmark", row.label, finding)
     if row.prompts_without_generations:
-        finding = f"{row.prompts_without_generations:,} of {generations.size:,} prompts have no generation"
+        whole = row.n_prompts + row.prompts_without_generations
+        finding = f"{row.prompts_without_generations:,} of {whole:,} prompts have no generation"
         findings.add("empty", row.label, finding)
 
 

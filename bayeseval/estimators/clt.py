@@ -9,7 +9,7 @@ from bayeseval.display import number
 from bayeseval.errors import require_probability
 from bayeseval.estimators.variance import VarianceComponents
 
-__all__ = ["CLTInterval", "clt_interval_benchmark", "clt_interval_population"]
+__all__ = ["CLTInterval", "clt_interval_benchmark", "clt_interval_population", "refused"]
 
 FEWEST_SUCCESSES = 10
 """An interval for prompts like these needs this many successes, and failures, were each prompt one generation."""
@@ -25,7 +25,9 @@ class CLTInterval(NamedTuple):
     reason: str
 
 
-def clt_interval_population(parts: VarianceComponents, prob: float = 0.95) -> CLTInterval:
+def clt_interval_population(
+    parts: VarianceComponents, prob: float = 0.95, *, ends: tuple[float, float] = (0.0, 1.0)
+) -> CLTInterval:
     """Return mean ± t SE for prompts like these, Student's t with n - 1 degrees of freedom and ``SE^2 = S^2 / n``.
 
     Parameters
@@ -34,11 +36,15 @@ def clt_interval_population(parts: VarianceComponents, prob: float = 0.95) -> CL
         From `bayeseval.estimators.variance.variance_components`.
     prob : float
         Nominal probability, in (0, 1).
+    ends : tuple of float
+        The smallest and the largest value that generations were given, where these are not 0 and 1: what is refused is
+        measured between them.
 
     Returns
     -------
     CLTInterval
-        Refused where ``n mean`` or ``n (1 - mean)`` is below 10, or where it would leave [0, 1].
+        Refused where ``n m`` or ``n (1 - m)`` is below 10 for the mean's place m between the ends, which is the mean
+        itself for 0 and 1, or where it would leave [0, 1].
 
     Examples
     --------
@@ -51,18 +57,28 @@ def clt_interval_population(parts: VarianceComponents, prob: float = 0.95) -> CL
     'n·min(mean, 1 − mean) = 0 is below 10, too near 0 or 1 for so few prompts'
     """
     prob = require_probability("prob", prob)
-    successes = parts.n_prompts * min(parts.mean, 1 - parts.mean)
+    low, high = ends
+    if low == high:
+        return refused(f"every generation was given {number(low)}")
+    place = parts.mean if ends == (0, 1) else (parts.mean - low) / (high - low)
+    successes = parts.n_prompts * min(place, 1 - place)
     if successes < FEWEST_SUCCESSES - 1e-9:
-        return _refused(
-            f"n·min(mean, 1 − mean) = {number(successes)} is below {FEWEST_SUCCESSES}, "
-            "too near 0 or 1 for so few prompts"
+        what = (
+            ("mean", "0 or 1") if ends == (0, 1)
+            else ("m", f"{number(low)} or {number(high)}, the smallest and the largest value given,")
+        )  # fmt: skip
+        return refused(
+            f"n·min({what[0]}, 1 − {what[0]}) = {number(successes)} is below {FEWEST_SUCCESSES}, "
+            f"too near {what[1]} for so few prompts"
         )
     from scipy.special import stdtrit
 
     return _around(parts.mean, float(stdtrit(parts.n_prompts - 1, 0.5 + prob / 2)) * parts.se_population)
 
 
-def clt_interval_benchmark(parts: VarianceComponents, prob: float = 0.95) -> CLTInterval:
+def clt_interval_benchmark(
+    parts: VarianceComponents, prob: float = 0.95, *, mixed: str = "both right and wrong generations"
+) -> CLTInterval:
     """Return mean ± z SE for these very prompts, with ``SE^2 = sum v_i / n_i / n^2``.
 
     Parameters
@@ -71,6 +87,8 @@ def clt_interval_benchmark(parts: VarianceComponents, prob: float = 0.95) -> CLT
         From `bayeseval.estimators.variance.variance_components`.
     prob : float
         Nominal probability, in (0, 1).
+    mixed : str
+        What prompts have whose generations differ, for the reason.
 
     Returns
     -------
@@ -88,12 +106,10 @@ def clt_interval_benchmark(parts: VarianceComponents, prob: float = 0.95) -> CLT
     """
     prob = require_probability("prob", prob)
     if math.isnan(parts.se_benchmark):
-        return _refused("with one generation for every prompt generation noise is not identified")
+        return refused("with one generation for every prompt generation noise is not identified")
     if parts.n_mixed < FEWEST_MIXED:
         few = f"only {parts.n_mixed}" if parts.n_mixed else "none"
-        return _refused(
-            f"{few} of {parts.n_prompts} prompts have both right and wrong generations, fewer than {FEWEST_MIXED}"
-        )
+        return refused(f"{few} of {parts.n_prompts} prompts have {mixed}, fewer than {FEWEST_MIXED}")
     from scipy.special import ndtri
 
     return _around(parts.mean, float(ndtri(0.5 + prob / 2)) * parts.se_benchmark)
@@ -102,9 +118,10 @@ def clt_interval_benchmark(parts: VarianceComponents, prob: float = 0.95) -> CLT
 def _around(mean: float, half: float) -> CLTInterval:
     lower, upper = mean - half, mean + half
     if lower < 0 or upper > 1:
-        return _refused(f"it would reach from {number(lower)} to {number(upper)}, outside [0, 1]")
+        return refused(f"it would reach from {number(lower)} to {number(upper)}, outside [0, 1]")
     return CLTInterval(lower, upper, "")
 
 
-def _refused(reason: str) -> CLTInterval:
+def refused(reason: str) -> CLTInterval:
+    """No interval, and why."""
     return CLTInterval(math.nan, math.nan, reason)

@@ -22,6 +22,7 @@ __all__ = [
     "bayesian_bootstrap_variance",
     "clustered_se",
     "combined_se",
+    "components",
     "rank_correlation",
     "run_effect",
     "sample_variance",
@@ -38,7 +39,7 @@ class VarianceComponents(NamedTuple):
     n_prompts : int
         Prompts with at least one generation; the others are left out.
     n_mixed : int
-        Prompts with both right and wrong generations.
+        Prompts whose generations differ: both right and wrong ones.
     mean : float
         Mean of ``c_i / n_i``: unbiased for these prompts and for prompts like these.
     pooled : float
@@ -121,13 +122,32 @@ def variance_components(correct: ArrayLike, generations: ArrayLike) -> VarianceC
     0.22944 0.06875
     """
     c, n = _one_axis(correct, generations)
-    c, n = c[n > 0], n[n > 0]
+    return components(c, within_variances(c, n), n)
+
+
+def components(totals: Floats | Integers, variances: Floats, generations: Integers) -> VarianceComponents:
+    """Mean, variance components and standard errors from the sum and the sample variance of each prompt.
+
+    Parameters
+    ----------
+    totals : array, shape (prompts,)
+        Sum of what the generations of a prompt were given, such as the number of correct ones.
+    variances : float array, shape (prompts,)
+        Unbiased variance of one generation; NaN where there are fewer than two.
+    generations : int array, shape (prompts,)
+        Prompts without generations are left out.
+
+    Returns
+    -------
+    VarianceComponents
+        With these variances in the place of v_i, and ``totals / generations`` in that of ``c_i / n_i``.
+    """
+    used = generations > 0
+    t, v, n = totals[used], variances[used], generations[used]
     if not n.size:
         raise DataError("no prompt has a generation, so there is nothing to estimate a mean from")
-    share = c / n
-    prompts = n.size
+    share = t / n
     total_var = sample_variance(share)
-    v = within_variances(c, n)
     several = n > 1
     if several.any():
         average = np.average(v[several], weights=n[several] - 1)
@@ -138,17 +158,17 @@ def variance_components(correct: ArrayLike, generations: ArrayLike) -> VarianceC
     sigma2 = total_var - within_part
     whole = sigma2 + within_var
     return VarianceComponents(
-        n_prompts=prompts,
-        n_mixed=int(((c > 0) & (c < n)).sum()),
+        n_prompts=n.size,
+        n_mixed=int((v > 0).sum()),
         mean=float(share.mean()),
-        pooled=float(c.sum() / n.sum()),
+        pooled=float(t.sum() / n.sum()),
         total_var=total_var,
         within_var=within_var,
         within_part=within_part,
         sigma2=sigma2,
         rho=sigma2 / whole if whole > 0 else np.nan,
-        se_population=float(np.sqrt(total_var / prompts)),
-        se_benchmark=float(np.sqrt(within_part / prompts)),
+        se_population=float(np.sqrt(total_var / n.size)),
+        se_benchmark=float(np.sqrt(within_part / n.size)),
     )
 
 

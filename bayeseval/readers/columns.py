@@ -11,10 +11,10 @@ import numpy as np
 
 from bayeseval.errors import DataError, OptionError, ReadError
 from bayeseval.readers.cells import id_texts
-from bayeseval.readers.codes import IntArray, combine, factorize
+from bayeseval.readers.codes import FloatArray, IntArray, combine, factorize
 from bayeseval.readers.frames import Table
 from bayeseval.readers.spellings import COUNTS, KEYS, OUTCOMES, PARTIAL_CREDIT, ROW_IDS, matching, squashed
-from bayeseval.readers.values import scores, whole_numbers
+from bayeseval.readers.values import credit_values, scores, whole_numbers
 
 __all__ = [
     "OPTIONAL",
@@ -188,13 +188,13 @@ def _not_found(table: Table, role: str, spellings: Sequence[str]) -> str:
     )
 
 
-def refuse_other_formats(table: Table, given: Mapping[str, ColumnChoice]) -> None:
-    """Refuse files of evaluation harnesses whose rows are not simply generations, unless the user names ``correct``."""
+def refuse_other_formats(table: Table, given: Mapping[str, ColumnChoice], role: str = "correct") -> None:
+    """Refuse files of evaluation harnesses whose rows are not simply generations, unless the user names ``role``."""
     for name, signature in _OTHER_FORMATS.items():
-        if signature <= set(table.columns) and given.get("correct") is None:
+        if signature <= set(table.columns) and given.get(role) is None:
             raise NotResults(
                 f"{table.origin.label} looks like {name}, whose rows are not simply generations. Make a table with "
-                "one row a generation (model, benchmark, prompt_id, generation, correct), or name correct= to read it "
+                f"one row a generation (model, benchmark, prompt_id, generation, {role}), or name {role}= to read it "
                 "as it is"
             )
 
@@ -246,28 +246,28 @@ def _settled(table: Table, role: str, found: list[str], *, counts: bool) -> list
         rows = table.collect(found)
         coded = [factorize(id_texts(rows[name], "system id", table.origin.row, missing=True))[0] for name in found]
         _refuse_disagreement(table, role, found, [_first_seen(codes) for codes in coded])
-    if role == "correct":
-        whole = [name for name in found if squashed(name) not in PARTIAL_CREDIT] or found
+    if role in ("correct", "credit"):
+        whole = [name for name in found if role == "credit" or squashed(name) not in PARTIAL_CREDIT] or found
         if len(whole) > 1:
             rows = table.collect(whole)
             try:
-                read = [_comparable(rows[name], counts=counts) for name in whole]
+                read = [_comparable(rows[name], role, counts=counts) for name in whole]
             except DataError:
                 listed = ", ".join(repr(name) for name in whole)
                 raise DataError(
-                    f"several columns of {table.origin.label} could be taken for correct: {listed}; say which with "
-                    "correct='...'"
+                    f"several columns of {table.origin.label} could be taken for {role}: {listed}; say which with "
+                    f"{role}='...'"
                 ) from None
             _refuse_disagreement(table, role, whole, read)
         return whole + [name for name in found if name not in whole]
     return found
 
 
-def _comparable(column: object, *, counts: bool) -> IntArray:
+def _comparable(column: object, role: str, *, counts: bool) -> IntArray | FloatArray:
     if counts:
         return whole_numbers(column, "correct count", str)
-    read = scores(column, "score", str, None)[0]
-    return np.where(np.isnan(read), -1, read).astype(np.int64)
+    read = credit_values(column, role, str) if role == "credit" else scores(column, "score", str, None)[0]
+    return np.where(np.isnan(read), -1, read)
 
 
 def _first_seen(codes: IntArray) -> IntArray:
@@ -276,7 +276,7 @@ def _first_seen(codes: IntArray) -> IntArray:
     return first[inverse.reshape(-1)].astype(np.int64)
 
 
-def _refuse_disagreement(table: Table, role: str, names: list[str], values: list[IntArray]) -> None:
+def _refuse_disagreement(table: Table, role: str, names: list[str], values: Sequence[IntArray | FloatArray]) -> None:
     for name, column in zip(names[1:], values[1:], strict=True):
         differ = column != values[0]
         if differ.any():

@@ -1,4 +1,4 @@
-"""Matrices of outcomes: prompts × generations, or systems × prompts × generations."""
+"""Matrices of outcomes or credits: prompts × generations, or systems × prompts × generations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,41 @@ from bayeseval.readers.cells import Origin, id_texts
 from bayeseval.readers.codes import FloatArray, TextArray
 from bayeseval.readers.values import checked_threshold, scores
 
-__all__ = ["Matrix", "as_array", "score_matrix"]
+__all__ = ["Cube", "Matrix", "as_array", "named_cube", "score_matrix"]
+
+
+@dataclass(frozen=True)
+class Cube:
+    """Cells on three axes, with names for two of them.
+
+    Attributes
+    ----------
+    cells : array (system, prompt, generation)
+    systems : object array (system,)
+    prompts : object array (prompt,)
+    label : str
+        What messages call the matrix.
+    flat : bool
+        Whether it was given on two axes, without one for systems.
+    """
+
+    cells: npt.NDArray[Any]
+    systems: TextArray
+    prompts: TextArray
+    label: str
+    flat: bool
+
+    def cell(self, index: int) -> str:
+        """Name one cell, counted over all axes."""
+        which, prompt, generation = (int(i) for i in np.unravel_index(index, self.cells.shape))
+        where = "" if self.flat else f"system {self.systems[which]!r}, "
+        return f"{self.label}, {where}prompt {self.prompts[prompt]!r}, generation {generation}"
+
+    def said(self, gaps: int, what: str) -> str:
+        """Shape and gaps in words."""
+        axes = list(zip(self.cells.shape, ("systems", "prompts", "generations"), strict=True))[int(self.flat) :]
+        shape = " x ".join(f"{size:,} {axis}" for size, axis in axes)
+        return f"{self.label}: {shape}" + (f", {gaps:,} cells without {what}" if gaps else "")
 
 
 @dataclass(frozen=True)
@@ -68,6 +102,25 @@ def score_matrix(
     DataError
         If the number of axes is neither 2 nor 3, an axis is empty, names do not fit, or a value is not an outcome.
     """
+    cube = named_cube(y, prompts=prompts, system=system, label=label)
+    correct, score = scores(cube.cells.reshape(-1), "score", cube.cell, checked_threshold(threshold))
+    shape = cube.cells.shape
+    said = cube.said(int(np.isnan(correct).sum()), "an outcome")
+    if threshold is not None:
+        said += f"; scores of at least {threshold:g} count as correct"
+    return Matrix(
+        correct.reshape(shape), None if score is None else score.reshape(shape), cube.systems, cube.prompts, said
+    )
+
+
+def named_cube(
+    y: object,
+    *,
+    prompts: Sequence[object] | npt.NDArray[Any] | None,
+    system: str | Sequence[str] | None,
+    label: str = "the matrix",
+) -> Cube:
+    """Put a matrix on three axes and name systems and prompts; its cells stay as they are. See `score_matrix`."""
     values = as_array(y, label)
     if values.ndim == 1:
         raise DataError(
@@ -80,24 +133,9 @@ def score_matrix(
         )
     if 0 in values.shape:
         raise DataError(f"{label} has shape {values.shape}: there is nothing to estimate")
-    cube = values[None] if values.ndim == 2 else values
-    names = _system_names(system, cube.shape[0], is_cube=values.ndim == 3, label=label)
-    ids = _prompt_names(prompts, cube.shape, label)
-
-    def named(index: int) -> str:
-        which, prompt, generation = (int(i) for i in np.unravel_index(index, cube.shape))
-        where = f"system {names[which]!r}, " if values.ndim == 3 else ""
-        return f"{label}, {where}prompt {ids[prompt]!r}, generation {generation}"
-
-    correct, score = scores(cube.reshape(-1), "score", named, checked_threshold(threshold))
-    gaps = int(np.isnan(correct).sum())
-    shape = " x ".join(f"{size:,} {axis}" for size, axis in zip(
-        cube.shape if values.ndim == 3 else cube.shape[1:],
-        ("systems", "prompts", "generations")[3 - values.ndim:], strict=True))  # fmt: skip
-    said = f"{label}: {shape}" + (f", {gaps:,} cells without an outcome" if gaps else "")
-    if threshold is not None:
-        said += f"; scores of at least {threshold:g} count as correct"
-    return Matrix(correct.reshape(cube.shape), None if score is None else score.reshape(cube.shape), names, ids, said)
+    cells = values[None] if values.ndim == 2 else values
+    names = _system_names(system, cells.shape[0], is_cube=values.ndim == 3, label=label)
+    return Cube(cells, names, _prompt_names(prompts, cells.shape, label), label, flat=values.ndim == 2)
 
 
 def as_array(y: object, label: str) -> npt.NDArray[Any]:

@@ -1,4 +1,4 @@
-"""What counts and outcomes share: rows that belong to runs, never changed once made."""
+"""What counts, outcomes and credits share: rows that belong to runs, never changed once made."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ _SHOWN_RUNS = 20
 
 
 class Records:
-    """Base of `Counts` and `Outcomes`: frozen columns of one length, with a key that no two rows share.
+    """Base of `Counts`, `Outcomes` and `Credits`: frozen columns of one length, with a key that no two rows share.
 
-    Subclasses are frozen dataclasses; ``_key`` names the columns that make up the key.
+    Subclasses are frozen dataclasses; ``_key`` names the columns that make up the key, and ``_facts`` the fields that
+    are no columns but hold for all rows.
     """
 
     _key: ClassVar[tuple[str, ...]]
+    _facts: ClassVar[tuple[str, ...]] = ("account",)
     system: TextArray
     benchmark: TextArray
     prompt: TextArray
@@ -50,16 +52,22 @@ class Records:
         return new
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
-        fields = (field.name for field in dataclasses.fields(self) if field.name != "account")  # type: ignore[arg-type]
+        names = (field.name for field in dataclasses.fields(self))  # type: ignore[arg-type]
+        fields = [name for name in names if name not in self._facts]
         return {name: getattr(self, name) for name in fields if getattr(self, name) is not None}
 
     def _take(self, rows: npt.NDArray[Any]) -> Self:
         """The same object with some of its rows."""
-        return self._assemble(**{n: column[rows] for n, column in self._columns().items()}, account=self.account)
+        return self._replaced(**{name: column[rows] for name, column in self._columns().items()})
 
     def _with_account(self, *lines: str) -> Self:
         """The same rows with another account of how they came to be."""
-        return self._assemble(**self._columns(), account=tuple(lines))
+        return self._replaced(account=tuple(lines))
+
+    def _replaced(self, **changes: Any) -> Self:
+        """The same object with some columns or facts changed, unchecked."""
+        facts = {name: getattr(self, name) for name in self._facts}
+        return self._assemble(**{**self._columns(), **facts, **changes})
 
     @cached_property
     def _runs(self) -> tuple[IntArray, list[tuple[str, str]]]:
@@ -119,6 +127,9 @@ class Records:
             for value in values:
                 text = value.encode("utf-8", "surrogatepass")
                 digest.update(len(text).to_bytes(8, "little") + text)
+        for name in self._facts:
+            if name != "account":
+                digest.update(f"|{name}:{getattr(self, name)!r}|".encode())
         return digest.hexdigest()
 
     def __len__(self) -> int:
@@ -136,6 +147,14 @@ class Records:
         """Join rows of several objects, refusing a key that occurs twice with both places named."""
         if not parts:
             raise DataError(f"there is nothing to join: give at least one {cls.__name__}")
+        facts = {name: getattr(parts[0], name) for name in cls._facts if name != "account"}
+        for name, value in facts.items():
+            other = next((i for i, part in enumerate(parts) if getattr(part, name) != value), None)
+            if other is not None:
+                raise DataError(
+                    f"{origins[0].label} has {name} {value!r}, but {origins[other].label} has "
+                    f"{getattr(parts[other], name)!r}: declare the same {name} for all parts"
+                )
         names = _all_columns(parts)
         columns = {name: _joined(parts, name) for name in names}
         codes = [factorize(columns[name])[0] for name in cls._key]
@@ -152,7 +171,7 @@ class Records:
                 f"{places[0]} and {places[1]} hold the same {named}{more}: name one of them, or tell them apart"
             )
         account = tuple(line for part in parts for line in part.account)
-        return cls._assemble(**columns, account=account)
+        return cls._assemble(**columns, **facts, account=account)
 
 
 def shape_of(names: Sequence[tuple[str, str]]) -> str:

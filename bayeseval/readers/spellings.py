@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-__all__ = ["COUNTS", "KEYS", "OUTCOMES", "PARTIAL_CREDIT", "ROW_IDS", "matching", "squashed"]
+__all__ = ["COUNTS", "CREDITS", "KEYS", "OUTCOMES", "PARTIAL_CREDIT", "ROW_IDS", "matching", "squashed"]
 
 KEYS: Mapping[str, tuple[str, ...]] = {
     "system": ("system", "model", "model_name", "model_id", "system_name", "system_id", "llm"),
@@ -51,6 +51,14 @@ OUTCOMES: Mapping[str, tuple[str, ...]] = {
     "seed": ("seed", "base_seed", "random_seed"),
 }  # fmt: skip
 """Spellings of the columns of a table with one generation a row."""
+
+CREDITS: Mapping[str, tuple[str, ...]] = {
+    **KEYS,
+    "credit": ("credit", "partial_credit", "score", "reward", "grade"),
+    "generation": OUTCOMES["generation"],
+    **_GROUP,
+}  # fmt: skip
+"""Spellings of the columns of a table with one generation and its credit a row."""
 
 PARTIAL_CREDIT = frozenset({"score", "reward"})
 """Names (squashed) of columns whose values may lie between right and wrong."""
