@@ -47,6 +47,7 @@ MOST_RANKED = 255
 MOST_ENTRIES = 8
 """Parameters with more entries than this are left out."""
 TIE = 1e-12
+UNIT = 1e-4
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -159,14 +160,17 @@ class Calibration:
         return html_table(header, body, [repr(self)])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, for a JSON file; ranks are rounded to four digits."""
-        parts = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {**parts, "quantities": list(self.quantities), "ranks": np.round(self.ranks, 4).tolist()}
+        """Plain data, for a JSON file; ranks become whole numbers of ten-thousandths."""
+        parts = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "ranks"}
+        ranks = np.round(self.ranks / UNIT).astype(int).tolist()
+        return {**parts, "quantities": list(self.quantities), "ranks_in_ten_thousandths": ranks}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Calibration:
         """Read back what `to_dict` gave."""
-        return cls(**{**data, "quantities": tuple(data["quantities"]), "ranks": np.asarray(data["ranks"], dtype=float)})
+        parts = dict(data)
+        ranks = UNIT * np.asarray(parts.pop("ranks_in_ten_thousandths"), dtype=float)
+        return cls(**{**parts, "quantities": tuple(data["quantities"]), "ranks": ranks})
 
 
 def calibrate(
