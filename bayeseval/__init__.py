@@ -25,6 +25,7 @@ from bayeseval._version import __version__
 if TYPE_CHECKING:
     from bayeseval import metrics as metrics
     from bayeseval import plots as plots
+    from bayeseval.calibration.ranks import calibrate as calibrate
     from bayeseval.catalogue import copy_model as copy_model
     from bayeseval.catalogue import models as models
     from bayeseval.conformance import check_model as check_model
@@ -51,6 +52,7 @@ _HOMES = {
     "Outcomes": "outcomes",
     "Posterior": "posterior.posterior",
     "Posteriors": "posterior.posteriors",
+    "calibrate": "calibration.ranks",
     "check_model": "conformance",
     "compare_intervals": "intervals",
     "copy_model": "catalogue",
