@@ -29,16 +29,9 @@ import numpy as np
 import bayeseval as be
 from bayeseval import _compat
 from bayeseval.calibration import populations
-from bayeseval.calibration.coverage import (
-    HEADLINE,
-    Coverage,
-    CoverageRow,
-    confirmed,
-    coverage_of_headlines,
-    coverage_on_grid,
-    tolerance,
-)
+from bayeseval.calibration.coverage import Coverage, CoverageRow, tolerance
 from bayeseval.calibration.populations import Population
+from bayeseval.calibration.studies import HEADLINE, confirmed, coverage_of_headlines, coverage_on_grid
 from bayeseval.catalogue import load_model
 
 ROOT = Path(__file__).resolve().parents[1]

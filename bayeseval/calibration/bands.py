@@ -56,7 +56,7 @@ class Band:
         """Whether the empirical distribution function of values (..., value) stays inside, a bool for each row."""
         height = self.ecdf(values)
         slack = 1e-9
-        return ((height >= self.lower - slack) & (height <= self.upper + slack)).all(axis=-1)
+        return np.all((height >= self.lower - slack) & (height <= self.upper + slack), axis=-1)
 
 
 @lru_cache(maxsize=64)

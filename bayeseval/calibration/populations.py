@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 GRID = 401
-MOST_STEPS = 200_000
+MOST_STEPS = 20_000
 
 
 @dataclass(frozen=True, eq=False)

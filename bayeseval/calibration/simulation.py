@@ -7,7 +7,7 @@ A distribution of P(correct) that needs more than its counts (groups, effects of
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -97,5 +97,9 @@ def simulate(
         p = distribution.condition(nothing, nothing).draw(rng, np.zeros(len(design), dtype=int))
         correct = rng.binomial(design.generations, p)
     digits = len(str(replicates - 1))
-    runs = [replace(design, correct=row, system=f"{index:0{digits}d}") for index, row in enumerate(correct)]
+    kept: dict[str, Any] = {"prompt": design.prompt, "benchmark": design.benchmark, "group": design.group}
+    runs = [
+        Counts.from_arrays(row, design.generations, system=f"{index:0{digits}d}", **kept)
+        for index, row in enumerate(correct)
+    ]
     return Truths(parameters, distribution, p), Counts.concat(runs)

@@ -126,7 +126,7 @@ def plot_coverage(
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from bayeseval.calibration.coverage import coverage_on_grid
+    >>> from bayeseval.calibration.studies import coverage_on_grid
     >>> from bayeseval.plots import plot_coverage
     >>> study = coverage_on_grid([20, 50], [4], [0.3], [0.5], replicates=50, progress=False)
     >>> plot_coverage(study, ax=Figure().subplots()).get_xlabel()
