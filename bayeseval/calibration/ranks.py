@@ -276,7 +276,7 @@ def _design(prompts: int, generations: int | Sequence[int] | np.ndarray | Counts
 def _words(design: Counts) -> str:
     numbers = np.unique(design.generations)
     several = f"{numbers[0]}" if numbers.size == 1 else f"{numbers[0]} to {numbers[-1]}"
-    return f"{len(design):,} prompts × {several} generations"
+    return f"{len(design):,} prompts × {several} generation{'s' if numbers[-1] > 1 else ''}"
 
 
 def _ranks(
