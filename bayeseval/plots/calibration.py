@@ -20,7 +20,7 @@ __all__ = ["plot_calibration", "plot_coverage"]
 COLUMNS = 3
 INK = "#30343b"
 INTERVALS = {
-    "headline": (5, "P", "headline (model, or robust where the check fails)"),
+    "headline": (5, "P", "headline: model, or robust where the check fails"),
     "model": (*LOOKS["population", "model"][:2], "model"),
     "robust": (*LOOKS["population", "robust"][:2], "robust"),
     "CLT (t)": (4, "v", "CLT, mean ± t · standard error"),
@@ -140,8 +140,8 @@ def plot_coverage(
     kinds = [kind for kind in INTERVALS if any(row.interval == kind for row in rows)]
     if "CLT (t)" in kinds:
         kinds = [kind for kind in kinds if kind != "CLT (z)"]
-    step = 0.8 / len(kinds)
-    with canvas(ax, 6.6, 0.9 + 0.19 * len(levels) * len(kinds) + 0.22 * len(kinds)) as ax:
+    step, columns = 0.8 / len(kinds), 1 if by == "truth" else 2
+    with canvas(ax, 7.2, 1.2 + 0.16 * len(levels) * len(kinds) + 0.2 * (len(kinds) + 2) / columns) as ax:
         handles = []
         for index, kind in enumerate(kinds):
             number, marker, words = INTERVALS[kind]
@@ -154,7 +154,7 @@ def plot_coverage(
                 place,
                 marker,
                 color=colour(number),
-                markersize=5,
+                markersize=6 if marker == "P" else 5,
                 alpha=0.65,
                 markeredgewidth=0,
                 label=words,
@@ -163,7 +163,7 @@ def plot_coverage(
         for level in range(1, len(levels)):
             ax.axhline(level - 0.5, color="#e2e5e9", linewidth=0.8)
         handles.append(ax.axvline(0.95, color=INK, linewidth=1, label="0.95"))
-        handles.append(ax.axvline(0.93, color=INK, linewidth=1, linestyle=":", label="0.93, required from 50 prompts"))
+        handles.append(ax.axvline(0.93, color=INK, linewidth=1, linestyle=":", label="0.93, required"))
         named = [plain(f"{level:,} prompts" if by == "prompts" else level, 44) for level in levels]
         ax.set_yticks(range(len(levels)), named)
         ax.set_ylim(len(levels) - 0.5, -0.5)
@@ -172,5 +172,5 @@ def plot_coverage(
         ax.tick_params(axis="y", length=0)
         ax.set_xlabel("coverage of 95% intervals (each dot a cell)")
         ax.set_title(f"mean P(correct) of {ESTIMANDS[estimand]}")
-        legend_below(ax, handles, columns=2)
+        legend_below(ax, handles, columns=columns)
     return ax
