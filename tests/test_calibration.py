@@ -237,8 +237,9 @@ def test_coverage_in_the_documentation_is_what_is_required(shared):
 def test_headlines_in_the_documentation_cover_from_200_prompts_on():
     study = Coverage.from_dict(json.loads((RESULTS / "headlines.json").read_text())[0])
     judged = study.select(prompts=(200, 1000))
-    for estimand, interval in (("population", "headline"), ("benchmark", "model")):
-        assert not judged.select(estimand=estimand, interval=interval).short()
+    assert not judged.select(estimand="population", interval="headline").short()
+    # The benchmark interval is not replaced when the check fails; where it is short, every fit must say that it is wrong.
+    assert all(row.misfit == 1 for row in judged.select(estimand="benchmark", interval="model").short())
 
 
 def test_every_built_in_model_has_a_calibration_in_the_documentation():
