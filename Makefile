@@ -46,7 +46,8 @@ notebooks: $(VENV)/.ready-dev ## write notebooks/*.py as executed .ipynb files t
 benchmark: $(VENV)/.ready-test ## print the speeds and agreements that the project promises
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
 
-calibration: $(VENV)/.ready-test ## the long runs: coverage and simulation-based calibration
+calibration: $(VENV)/.ready-test ## coverage and simulation-based calibration anew, to docs/calibration; then the long tests
+	@$(BIN)/python scripts/calibrate.py
 	@$(BIN)/python -m pytest $(PYTEST) -m slow
 
 packaging: $(VENV)/.ready-dev ## build, install in every supported way, and look for the model catalogue

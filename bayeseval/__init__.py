@@ -25,6 +25,7 @@ from bayeseval._version import __version__
 if TYPE_CHECKING:
     from bayeseval import metrics as metrics
     from bayeseval import plots as plots
+    from bayeseval.calibration.ranks import calibrate as calibrate
     from bayeseval.catalogue import copy_model as copy_model
     from bayeseval.catalogue import models as models
     from bayeseval.comparison.loo import loo as loo
@@ -59,6 +60,7 @@ _HOMES = {
     "Posterior": "posterior.posterior",
     "Posteriors": "posterior.posteriors",
     "Stacked": "comparison.stacked",
+    "calibrate": "calibration.ranks",
     "check_model": "conformance",
     "compare_intervals": "intervals",
     "compare_models": "comparison.models",

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bayeseval.counts import Counts
 from bayeseval.errors import DataError
 from bayeseval.readers.cells import Origin, index_values, texts
-from bayeseval.readers.codes import FloatArray, TextArray
+from bayeseval.readers.codes import FloatArray, IntArray, TextArray, factorize
 from bayeseval.readers.columns import Choice, ColumnChoice, choose, refuse_other_formats
 from bayeseval.readers.frames import Table, from_frame
 from bayeseval.readers.generations import Generations, cube_columns, keyed_rows

@@ -15,9 +15,9 @@ the same shares. The :math:`p_i` are integrated out.
 factor of e in the odds, more when data say so.
 
 **When to use it.** Benchmarks made of subjects, difficulty levels or tasks, when their scores are wanted, or when
-prompts of one subject are alike. Small groups borrow strength from the others. **When not.** Where the groups themselves
-were sampled, and the claim is about fresh ones (one question in several languages, several questions to one text): that is
-``clustered``.
+prompts of one subject are alike. Small groups borrow strength from the others. **When not.** Where the groups were
+sampled themselves and the claim is about fresh ones (one question in several languages, several questions to one text):
+that is ``clustered``.
 
 **Source.** Partial pooling and post-stratification: Gelman & Hill (2007), chapters 12 and 14.
 """

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,6 +22,8 @@ from scipy.special import betainc
 
 import bayeseval as be
 from bayeseval import plots
+from bayeseval.calibration.coverage import Coverage, CoverageRow
+from bayeseval.calibration.ranks import Calibration
 from bayeseval.plots.canvas import LOOKS, STYLE, palette, plain
 from bayeseval.prompts import BetaMixture
 
@@ -97,10 +100,36 @@ def figures(aime: Any, misfit: Any) -> dict[str, Callable[[Axes | None], Axes]]:
         "intervals": lambda ax: be.compare_intervals(aime).plot(ax=ax),
         "plan": lambda ax: plots.plot_plan(a_plan(), ax=ax),
         "pass_curve": lambda ax: plots.plot_pass_curve(aime[0], ax=ax),
+        "calibration": lambda ax: a_calibration().plot(ax=ax),
+        "coverage": lambda ax: plots.plot_coverage(a_study(), by="truth", ax=ax),
     }
 
 
-NAMES = ("score", "scores", "prompt_distribution", "check", "intervals", "plan", "pass_curve")
+def a_calibration(shift: float = 1.0) -> Calibration:
+    """Ranks of eleven quantities, of which the second is pushed down where shift is above 1."""
+    ranks = np.random.default_rng(3).random((11, 200))
+    ranks[1] **= shift
+    names = ("mu", *(f"G-Pass@{k} (τ = 0.5), benchmark" for k in range(1, 11)))
+    return Calibration("a_model", "nuts", "20 prompts × 4 generations", names, ranks, 0.02, 0.0)
+
+
+def a_study() -> Coverage:
+    row = CoverageRow("a$b_{$ <script>", 0.3, 0.5, 20, 4, "population", "model", 100, 0.96, 0.01, 0.03, 0.2)
+    other = replace(row, truth="Beta", interval="CLT (t)", coverage=0.31)
+    return Coverage((row, other, replace(other, truth="two points", coverage=0.9)))
+
+
+NAMES = (
+    "score",
+    "scores",
+    "prompt_distribution",
+    "check",
+    "intervals",
+    "plan",
+    "pass_curve",
+    "calibration",
+    "coverage",
+)
 
 
 @pytest.fixture
@@ -152,7 +181,7 @@ def test_figures_make_their_own_axes_without_showing_them(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_figures_say_kind_and_probability_of_their_intervals(name: str, aime: Any, misfit: Any) -> None:
-    probability = "90%" if name == "plan" else "95%"
+    probability = {"plan": "90%", "calibration": "99%"}.get(name, "95%")
     assert probability in texts(figures(aime, misfit)[name](new_ax()))
 
 
@@ -485,3 +514,33 @@ def test_the_first_figure_leaves_the_session_interactive_as_its_back_end_made_it
     )
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert answer.stdout.split() == ["True", "False"]
+
+
+# Calibration ----------------------------------------------------------------------------------------------------------
+
+
+def test_calibration_shows_each_quantity_and_marks_those_outside() -> None:
+    calibration = a_calibration(shift=4.0)
+    ax = calibration.plot(ax=new_ax())
+    panels = ax.child_axes
+    assert [panel.get_title(loc="left").endswith("✗") for panel in panels] == [False, True] + [False] * 9
+    assert "1 of 11 outside" in texts(ax)
+    x, y = panels[1].lines[1].get_data()
+    expected = [np.mean(calibration.ranks[1] <= point) - point for point in x]
+    assert y == pytest.approx(expected)
+    (band,) = panels[1].collections
+    heights = band.get_paths()[0].vertices[:, 1]
+    assert heights.max() == pytest.approx(np.max(calibration.band.upper - calibration.band.points))
+    assert heights.min() == pytest.approx(np.min(calibration.band.lower - calibration.band.points))
+
+
+def test_coverage_shows_every_cell_at_its_coverage() -> None:
+    study = a_study()
+    ax = plots.plot_coverage(study, by="truth", ax=new_ax())
+    model, clt = ax.lines[:2]
+    assert list(model.get_xdata()) == [0.96]
+    assert list(clt.get_xdata()) == [0.31, 0.9]
+    assert [label.get_text() for label in ax.get_yticklabels()][1:] == ["Beta", "two points"]
+    assert np.round(clt.get_ydata()).tolist() == [1, 2]
+    with pytest.raises(be.BayesevalError, match="no cell with estimand 'benchmark'"):
+        plots.plot_coverage(study, estimand="benchmark", ax=new_ax())

@@ -7,6 +7,7 @@ same object.
 
 from __future__ import annotations
 
+from bayeseval.plots.calibration import plot_calibration, plot_coverage
 from bayeseval.plots.checks import plot_check
 from bayeseval.plots.comparison import plot_comparison
 from bayeseval.plots.curves import plot_pass_curve
@@ -18,9 +19,11 @@ from bayeseval.plots.planning import plot_plan
 from bayeseval.plots.single import plot_score
 
 __all__ = [
+    "plot_calibration",
     "plot_check",
     "plot_comparison",
     "plot_extrapolation",
+    "plot_coverage",
     "plot_intervals",
     "plot_pass_curve",
     "plot_plan",

@@ -127,6 +127,16 @@ class LogitNormal(PromptDistribution):
             total += weight * expit(eta + tau * node)
         return total
 
+    def simulate_runs(self, size: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """P(correct) of fresh prompts (draw, prompt) and their outcomes in the runs seen (draw, prompt, run)."""
+        from scipy.special import expit
+
+        if self.shift is None:
+            raise ValueError("only a distribution with run effects has runs")
+        eta = self.m[:, None] + self.s[:, None] * rng.standard_normal((self.n_draws, size))
+        chances = expit(eta[..., None] + self.shift[:, None, :])
+        return self.p_at(eta), rng.binomial(1, chances)
+
     @cached_property
     def _nodes(self) -> np.ndarray:
         """P(correct) at the population's nodes (draw, node)."""
