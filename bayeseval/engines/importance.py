@@ -26,9 +26,10 @@ __all__ = ["LARGEST_DIMENSION", "Resampled", "resample"]
 
 LARGEST_DIMENSION = 8
 PARETO_LIMIT = 0.7
-CENTRES = 300
+CENTRES = 200
 NEIGHBOURS = 0.1
-POINTS = 16_000
+POINTS = 4
+"""Weighted points for each draw wanted."""
 ROUNDS = 4
 FREEDOM = 5.0
 WIDE = 0.1
@@ -76,9 +77,10 @@ def resample(
     """
     best: Resampled | None = None
     around = positions
+    number = POINTS * size
     for _ in range(ROUNDS):
         proposal = _Proposal(around, rng)
-        points = proposal.draw(POINTS, rng)
+        points = proposal.draw(number, rng)
         log_ratio = log_density(points) - proposal.log_density(points)
         log_ratio[~np.isfinite(log_ratio)] = -np.inf
         log_weight, shape = _smoothed(log_ratio)
@@ -93,7 +95,7 @@ def resample(
         if best is None or effective > best.effective:
             best = Resampled(drawn, effective, shape)
         around = np.concatenate([drawn, positions[rng.integers(0, len(positions), len(positions) // 10)]])
-        if effective > POINTS / 3:
+        if effective > size:
             break
     assert best is not None
     return best
