@@ -1,11 +1,15 @@
-"""NUTS against exact quadrature on every run of every data set: distances in MCSE, R-hat, effective draws, divergences.
+"""NUTS on every run of every data set: R-hat, effective draws, divergences, and the distance from the exact engine.
 
-Run with ``python benchmarks/real_data.py ../shared/data`` (a few minutes on two cores).
+    python benchmarks/real_data.py ../shared/data                              # the default model, a few minutes
+    python benchmarks/real_data.py ../shared/data --model beta_mixture --only coupled-gsm8k coupled-mmlu
+
+Chains of models with few parameters that did not mix are resampled by importance: ``resampled`` counts such runs, and
+``divergences`` are those of the chains, before that.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 from pathlib import Path
 
@@ -45,14 +49,15 @@ def extremes() -> be.Counts:
     )
 
 
-def measure(counts: be.Counts) -> pd.DataFrame:
+def measure(counts: be.Counts, model: str) -> pd.DataFrame:
     """One row a run: the worst figures of its check."""
-    posteriors = be.fit(counts, seed=1)
+    posteriors = be.fit(counts, model=model, seed=1)
     items = [posteriors] if isinstance(posteriors, be.Posterior) else list(posteriors)
     rows = []
     for post in items:
         diagnostics = post.check().diagnostics
         table = diagnostics.table.values()
+        resampled = diagnostics.resampled
         rows.append(
             {
                 "system": post.system,
@@ -60,10 +65,12 @@ def measure(counts: be.Counts) -> pd.DataFrame:
                 "prompts": len(post.counts),
                 "generations": int(post.counts.generations.max()),
                 "mcse": diagnostics.distance,
-                "rhat": max(row["rhat"] for row in table),
+                "rhat": max((row["rhat"] for row in table if "rhat" in row), default=1.0),
                 "ess_bulk": min(row["ess_bulk"] for row in table),
                 "ess_tail": min(row["ess_tail"] for row in table),
-                "divergences": diagnostics.divergences,
+                "divergences": int(resampled["divergences"]) if resampled else diagnostics.divergences,
+                "resampled": resampled is not None,
+                "warned": not diagnostics.ok,
                 "misfit": post.check().misfit,
             }
         )
@@ -72,19 +79,24 @@ def measure(counts: be.Counts) -> pd.DataFrame:
 
 def main() -> None:
     """Print a table with a row for each data set, and the runs that miss a target."""
-    root = Path(sys.argv[1] if len(sys.argv) > 1 else "../shared/data")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", nargs="?", default="../shared/data", help="folder of data sets")
+    parser.add_argument("--model", default="beta_binomial", help="name of a built-in model, or a file")
+    parser.add_argument("--only", nargs="*", help="names of data sets")
+    chosen = parser.parse_args()
+    root = Path(chosen.data)
     if not root.is_dir():
         print(f"there is no folder {root}: name one whose folders hold counts.csv files")
         return
-    sets = {"extremes": extremes()}
+    sets = {"extremes": extremes()} if not chosen.only else {}
     for folder in sorted(path for path in root.iterdir() if path.is_dir()):
         counts = counts_of(folder)
-        if counts is not None:
+        if counts is not None and (not chosen.only or folder.name in chosen.only):
             sets[folder.name] = counts
     frames = []
     for name, counts in sets.items():
         start = time.perf_counter()
-        frame = measure(counts).assign(data=name, seconds=time.perf_counter() - start)
+        frame = measure(counts, chosen.model).assign(data=name, seconds=time.perf_counter() - start)
         frames.append(frame)
     everything = pd.concat(frames, ignore_index=True)
     table = everything.groupby("data", sort=False).agg(
@@ -94,16 +106,18 @@ def main() -> None:
         ess_bulk_least=("ess_bulk", "min"),
         ess_tail_least=("ess_tail", "min"),
         divergences=("divergences", "sum"),
+        resampled=("resampled", "sum"),
+        warned=("warned", "sum"),
         misfit=("misfit", "sum"),
         seconds=("seconds", "first"),
     )
-    with pd.option_context("display.width", 160, "display.max_columns", 20, "display.max_rows", 100):
+    with pd.option_context("display.width", 180, "display.max_columns", 20, "display.max_rows", 100):
         print(table.round(3))
         missed = everything[
             (everything["mcse"] > 4)
             | (everything["rhat"] >= 1.01)
             | (everything["ess_bulk"] < 1000)
-            | (everything["divergences"] > 0)
+            | ((everything["divergences"] > 0) & ~everything["resampled"])
         ]
         share = np.mean(everything["mcse"] > 2)
         print(f"\n{len(everything)} runs; {share:.1%} of the worst distances (of six) exceed 2 MCSE")
