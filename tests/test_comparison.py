@@ -17,10 +17,10 @@ from bayeseval.comparison import loo as loo_module
 from bayeseval.comparison.loo import total
 from bayeseval.comparison.models import ComparisonRow
 from bayeseval.comparison.pointwise import cells_of, pointwise
-from bayeseval.comparison.stacked import join_distributions, mixed_draws
+from bayeseval.comparison.stacked import mixed_draws
 from bayeseval.comparison.weights import stacked_density, stacking_weights
 from bayeseval.likelihoods import beta_binomial_logpmf
-from bayeseval.prompts import PromptDistribution, beta
+from bayeseval.prompts import BetaMixture, Joined, PromptDistribution, beta
 from tests.oracles import oracle_rows
 
 NEVER_SOLVED = '''
@@ -28,7 +28,7 @@ NEVER_SOLVED = '''
 
 import numpy as np
 
-from bayeseval.prompts import PromptDistribution
+from bayeseval.prompts import BetaMixture
 
 PRIOR = {"pi": (1.0, 1.0), "mu": (1.0, 1.0), "rho": (1.0, 1.0)}
 SENSITIVITY = {"pi": [(1.0, 9.0)]}
@@ -54,7 +54,7 @@ def build(data, prior=PRIOR):
 
 def prompt_distribution(draws):
     pi, mu, rho = (draws[name][:, None] for name in ("pi", "mu", "rho"))
-    return PromptDistribution(weight=1 - pi, mu=mu, rho=rho, atom=np.zeros(1), atom_weight=pi)
+    return BetaMixture(weight=1 - pi, mu=mu, rho=rho, atom=np.zeros(1), atom_weight=pi)
 '''
 
 
@@ -421,13 +421,11 @@ def test_joined_distributions_say_what_their_parts_say():
     rng = np.random.default_rng(0)
     one = beta(rng.random(5), rng.random(5))
     weight = rng.dirichlet([1, 1, 1, 1], 7)
-    two = PromptDistribution(
+    two = BetaMixture(
         weight[:, :2], rng.random((7, 2)), rng.random((7, 2)), np.array([1.0, 0.0]), weight[:, 2:]
     )  # fmt: skip
-    three = PromptDistribution(
-        np.full((3, 1), 0.5), rng.random((3, 1)), rng.random((3, 1)), np.zeros(1), np.full((3, 1), 0.5)
-    )
-    joined = join_distributions([one, two, three])
+    three = BetaMixture(np.full((3, 1), 0.5), rng.random((3, 1)), rng.random((3, 1)), np.zeros(1), np.full((3, 1), 0.5))
+    joined = Joined.of([one, two, three])
     assert joined.n_draws == 15
     correct, generations = np.array([0, 2, 5]), np.array([5, 5, 5])
     for ask in (
