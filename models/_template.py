@@ -10,8 +10,8 @@ r"""Template: one line that says what is special about the model; it is the titl
 The model in the field's notation: the likelihood, how P(correct) spreads over prompts, the priors. Prompt i is answered
 :math:`k_i` times and :math:`c_i` answers are correct. Say what is integrated out.
 
-**Priors.** Each with its reason. Here: means near 0 or 1 are less likely than others, and answers to one prompt are less
-alike than in most benchmarks (a mean correlation of a quarter).
+**Priors.** Each with its reason. Here: means near 0 or 1 are less likely than others, and answers to one prompt are
+less alike than in most benchmarks (a mean correlation of a quarter).
 
 **When to use it.** The data and the question for which it is better than the default. **When not.** Where it fails, and
 what to take then.
@@ -45,8 +45,8 @@ FAMILY = "Beta"
 # with two numbers is tried under Beta(1/2, 1) and Beta(2, 2).
 SENSITIVITY = {"rho": [(1.0, 1.0), (2.0, 2.0)], "mu": [(1.0, 1.0)]}
 
-# NUTS, optional. Settings that suit the model better than the general ones (target_accept 0.9, tune 1000), if it is hard
-# to sample: many divergences ask for a target_accept of 0.95 or 0.99.
+# NUTS, optional. Settings that suit the model better than the general ones (target_accept 0.9, tune 1000), if it is
+# hard to sample: divergences ask for a target_accept of 0.95 or 0.99.
 NUTS = {"target_accept": 0.9}
 
 # QUADRATURE = True, optional, only where P(correct) follows one Beta with mean "mu" and correlation "rho" and both have

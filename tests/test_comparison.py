@@ -130,7 +130,7 @@ def test_exact_density_of_each_prompt_is_a_ratio_of_evidences(correct, generatio
     post = fit(correct, generations)
     result = be.loo(post)
     expected = gauss_legendre_elpd(correct, generations)
-    assert result.pointwise[cells_of(post).cell] == pytest.approx(expected, abs=1e-7)
+    assert result.pointwise[cells_of(post, None).cell] == pytest.approx(expected, abs=1e-7)
     assert result.elpd == pytest.approx(expected.sum(), abs=1e-6)
 
 
@@ -228,7 +228,7 @@ def test_psis_of_a_model_with_a_known_posterior_is_its_closed_form(tmp_path):
     post = be.Posterior(counts_of(correct, k), model, {}, {"p": draws}, {}, "nuts", None, 1, {})
     left = betaln(a, b) - betaln(a - correct, b - (k - correct))
     binomial = gammaln(k + 1) - gammaln(correct + 1) - gammaln(k - correct + 1)
-    assert be.loo(post).pointwise[cells_of(post).cell] == pytest.approx(left + binomial, abs=0.02)
+    assert be.loo(post).pointwise[cells_of(post, None).cell] == pytest.approx(left + binomial, abs=0.02)
 
 
 def common_p(draws) -> PromptDistribution:
@@ -252,7 +252,7 @@ def test_blocks_of_cells_give_what_one_block_gives(monkeypatch):
     rng = np.random.default_rng(6)
     generations = rng.integers(1, 12, 40)
     post = fit(rng.binomial(generations, 0.4), generations)
-    cells = cells_of(post)
+    cells = cells_of(post, None)
     whole = np.concatenate(list(pointwise(post, cells)), axis=1)
     assert whole.shape == (post.n_draws, cells.prompts.size)
     monkeypatch.setattr("bayeseval.comparison.pointwise.BLOCK", 3 * post.n_draws)
