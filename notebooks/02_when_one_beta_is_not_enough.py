@@ -80,8 +80,9 @@ one.check()
 ax = one.check().plot()
 
 # %% [markdown]
-# The figure shows how many prompts had 0, 1, … 10 correct answers, and what the model expects. It misses at both ends:
-# a Beta cannot have that many prompts near 0, that many near 1, and a flat middle in these proportions all at once.
+# The figure shows how many prompts had 0, 1, … 10 correct answers, and what the model expects. It misses nearly
+# everywhere: it expects too many prompts with no correct answer and too few with one or two, too many with eight or
+# nine and too few with ten.
 #
 # Does it matter? That depends on the question. Here are both, with the estimates that ask nothing of any shape.
 
@@ -144,10 +145,9 @@ ax = mixture.plot()
 # %% [markdown]
 # Do not read more into the two kinds than that. The mixture is a flexible shape; other mixtures would do as well.
 #
-# Nearly all of the weight goes to it, so that here the stack *is* the mixture. With a tenth of the prompts the weights
-# would be shared, and the stack would be the honest answer.
-
-# %% [markdown]
+# Nearly all of the weight goes to it, so that here the stack *is* the mixture. With far fewer prompts the data would
+# not choose so clearly, and the stack would be the honest answer.
+#
 # ## What each family says
 #
 # For the mean, and for pass@k up to the ten generations that were run and beyond. The unbiased estimates stand beside
@@ -164,9 +164,9 @@ table
 ax = stack.plot_spread()
 
 # %% [markdown]
-# Within the data, the families that fail are off by a percentage point or two, several times their intervals. Beyond
-# the data they part: how fast pass@k still grows depends on how many prompts have a *small* P(correct) and how many
-# have none, and ten generations do not tell the two apart. At ten times the data no interval is given.
+# Within the data, the families that fail are off by up to two percentage points, more than their intervals allow for.
+# Beyond the data they part further: how fast pass@k still grows depends on how many prompts have a *small* P(correct)
+# and how many have none, and ten generations do not tell the two apart. Beyond ten times the data no interval is given.
 #
 # The mixture passes every check, and still its pass@40 is an extrapolation. A score says so, and says what the other
 # families would have said.
@@ -219,8 +219,8 @@ print(f"median width of the 95% interval of a subject: these prompts {width[0]:.
 #
 # ## How much is the prior?
 #
-# Nothing, with fourteen thousand prompts. With the hundred questions of the hardest subject a little. The model is
-# fitted again under the other priors that its file names.
+# With fourteen thousand prompts next to nothing. So let us ask it of the hundred questions of the hardest subject,
+# fitted alone. The model is fitted again under the other priors that its file names.
 
 # %%
 hardest = groups["group"].iloc[-1]
@@ -229,7 +229,8 @@ alone = be.fit(small, engine="quadrature", seed=1, progress=False)
 be.prior_sensitivity(alone, [metrics.pass_at(10)], progress=False)
 
 # %% [markdown]
-# And what did the other subjects teach about this one? Alone, with a uniform prior on the mean, and in company:
+# Here, too, it moves the scores by no more than the noise of the draws: ten generations of a hundred prompts say more
+# than the prior. What moves them is the company that a subject is fitted in, which is a prior learnt from the others:
 
 # %%
 row = groups.iloc[-1]

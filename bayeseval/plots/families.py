@@ -91,7 +91,7 @@ def plot_families(posteriors: Posterior | Sequence[Posterior], *, ax: Axes | Non
         label_the_bins(ax, "histogram", label)
         ax.set_xlim(-0.7, place.size - 0.3)
         ax.grid(axis="x", visible=False)
-        ax.set_ylabel("prompts expected less prompts seen")
+        ax.set_ylabel("expected less seen, prompts")
         ax.set_title(plain(members[0].counts.label, 62))
         legend_below(ax, [*handles, band])
     return ax
