@@ -99,6 +99,8 @@ def test_the_figure_shows_the_numbers_of_the_frame_best_first(grouped: be.Poster
         assert ax.lines[0].get_xdata() == pytest.approx(order[f"{prefix}mean"].to_numpy())
         segments = np.array(ax.collections[0].get_segments())[:, :, 0]
         assert segments == pytest.approx(order[[f"{prefix}lower", f"{prefix}upper"]].to_numpy())
+        whole = grouped.mean(estimand, method="model").value
+        assert ax.lines[2].get_xdata()[0] == pytest.approx(whole), "the line of all groups"
         assert estimand in "".join(text.get_text() for text in ax.get_legend().get_texts())
     assert "80% credible interval" in ax.get_xlabel()
 

@@ -75,6 +75,8 @@ def plot_groups(
             f"model='grouped', or ask for estimand='benchmark'"
         )
     prefix = "population_" if estimand == "population" else ""
+    fresh = posterior.distribution.mean().mean()
+    whole = float(fresh if prefix else np.average(frame["mean"], weights=frame["prompts"]))
     frame = frame.sort_values(f"{prefix}mean", ascending=False, ignore_index=True)
     left_out = max(0, len(frame) - require_positive_integer("most", most))
     if left_out:
@@ -88,7 +90,6 @@ def plot_groups(
         ax.hlines(place, lower, upper, color=hue, linewidth=1.8)
         (dots,) = ax.plot(value, place, marker, color=hue, markersize=4.5, linestyle="none")
         (seen,) = ax.plot(raw, place, "|", color="#30343b", markersize=9, markeredgewidth=1.4, linestyle="none")
-        whole = posterior.mean(estimand, prob, "model").value
         line = ax.axvline(whole, color="#6b7077", linewidth=1.1, linestyle=(0, (4, 2)))
         low, high = np.nanmin([*lower, *raw]), np.nanmax([*upper, *raw])
         ax.set_xlim(*span(float(low), float(high)))
