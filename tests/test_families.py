@@ -31,11 +31,18 @@ def test_each_line_is_what_a_model_expects_less_what_was_seen() -> None:
     assert words[:2] == ["beta_binomial (passes its check)", "beta_binomial (rho 200, 2) (fails its check)"]
 
 
+def test_histograms_of_several_numbers_of_generations_stand_apart() -> None:
+    counts = be.Counts.from_arrays([0, 1, 2, 3, 1, 4], [2, 2, 2, 4, 4, 4])
+    ax = plot_families(fits(counts), ax=Figure().subplots())
+    line = next(line for line in ax.get_lines() if len(line.get_xdata()) == 3 + 1 + 5)
+    assert np.flatnonzero(np.isnan(line.get_ydata())).tolist() == [3]
+
+
 def test_a_stack_stands_for_its_members() -> None:
     members = fits(COUNTS)
     alone, stacked = (plot_families(one, ax=Figure().subplots()) for one in (members, be.Stacked.of(members)))
     for one, other in zip(alone.get_lines(), stacked.get_lines(), strict=True):
-        assert np.array_equal(one.get_ydata(), other.get_ydata())
+        assert np.array_equal(one.get_ydata(), other.get_ydata(), equal_nan=True)
 
 
 def test_counts_without_a_common_histogram_and_other_runs_are_refused() -> None:

@@ -69,6 +69,7 @@ def plot_families(posteriors: Posterior | Sequence[Posterior], *, ax: Axes | Non
         )
     seen, label = histograms[0].observed, histograms[0].label
     place = np.arange(seen.size)
+    breaks = [index for index, text in enumerate(label) if text.startswith("0/")][1:]  # one histogram for each size
     chance = REACH * np.sqrt(seen * (1 - seen / seen.sum()))
     with canvas(ax, 6.6, 3.6 + 0.2 * len(members), rows=len(members) + 1) as ax:
         edges = np.arange(place.size + 1) - 0.5
@@ -79,8 +80,8 @@ def plot_families(posteriors: Posterior | Sequence[Posterior], *, ax: Axes | Non
         for number, (name, member, histogram) in enumerate(zip(labels_of(members), members, histograms, strict=True)):
             verdict = "fails its check" if member.check().misfit else "passes its check"
             handles += ax.plot(
-                place,
-                histogram.expected - seen,
+                np.insert(place.astype(float), breaks, np.nan),
+                np.insert(histogram.expected - seen, breaks, np.nan),
                 color=colour(number),
                 linestyle=LINES[number % len(LINES)],
                 marker=MARKS[number % len(MARKS)],
