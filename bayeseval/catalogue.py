@@ -11,153 +11,29 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
+from bayeseval.errors import ModelFileError, OptionError
+from bayeseval.model_data import BLOCKS
+from bayeseval.model_file import ModelFile, line_of
 
-from bayeseval.errors import BayesevalError, ModelFileError, OptionError
-from bayeseval.model_data import BLOCKS, ModelData
-from bayeseval.prompts import PromptDistribution
-
-if TYPE_CHECKING:
-    import pymc as pm
-
-__all__ = ["DEFAULT_MODEL", "Catalogue", "ModelFile", "copy_model", "load_model", "model_folder", "models"]
+__all__ = [
+    "DEFAULT_MODEL",
+    "Catalogue",
+    "ModelFile",
+    "alternatives",
+    "copy_model",
+    "load_model",
+    "model_folder",
+    "models",
+]
 
 DEFAULT_MODEL = "beta_binomial"
 
 _loaded: dict[tuple[Path, str], ModelFile] = {}
-
-
-@dataclass(frozen=True)
-class ModelFile:
-    """One generative model, loaded from its file.
-
-    Attributes
-    ----------
-    name : str
-        File name without ``.py``.
-    path : pathlib.Path
-    digest : str
-        SHA-256 of the file's text: results carry it, so that a changed model is never taken for the old one.
-    module : module
-        The loaded file.
-    """
-
-    name: str
-    path: Path
-    digest: str
-    module: ModuleType
-
-    @property
-    def title(self) -> str:
-        """First line of the file's docstring."""
-        return self.story.strip().splitlines()[0]
-
-    @property
-    def story(self) -> str:
-        """The file's docstring: the model in the field's notation, its priors, when to use it and when not."""
-        return self.module.__doc__ or self.name
-
-    @property
-    def blocks(self) -> tuple[str, ...]:
-        """Kinds of data arrays that the model takes: its ``DATA``, or survival counts and cells."""
-        return tuple(getattr(self.module, "DATA", ("survival", "cells")))
-
-    @property
-    def nuts(self) -> dict[str, Any]:
-        """Settings of NUTS that suit the model better than the general ones: its ``NUTS``."""
-        return dict(getattr(self.module, "NUTS", {}))
-
-    @property
-    def family(self) -> str:
-        """Shape of P(correct) over prompts: its ``FAMILY``, or the model's own name."""
-        return str(getattr(self.module, "FAMILY", self.name))
-
-    @property
-    def has_quadrature(self) -> bool:
-        """Whether the exact engine applies."""
-        return bool(getattr(self.module, "QUADRATURE", False))
-
-    def prior(self, changes: Mapping[str, tuple[float, ...]] | None = None) -> dict[str, tuple[float, ...]]:
-        """The model's prior parameters, with some of them replaced.
-
-        Raises
-        ------
-        OptionError
-            If a parameter is unknown, or its numbers are not as many as the model's own.
-        """
-        prior = {name: tuple(map(float, values)) for name, values in self.module.PRIOR.items()}
-        for name, values in (changes or {}).items():
-            if name not in prior:
-                known = ", ".join(prior)
-                raise OptionError(f"model {self.name!r} has no prior named {name!r}; it has {known}")
-            numbers = np.atleast_1d(np.asarray(values, dtype=float))
-            if numbers.shape != (len(prior[name]),) or not np.isfinite(numbers).all():
-                raise OptionError(
-                    f"the prior of {name!r} in model {self.name!r} takes {len(prior[name])} finite numbers like "
-                    f"{prior[name]}, but {values!r} was given"
-                )
-            prior[name] = tuple(numbers.tolist())
-        return prior
-
-    def build(self, data: ModelData, prior: Mapping[str, tuple[float, ...]]) -> pm.Model:
-        """State the model in PyMC for the given data.
-
-        Raises
-        ------
-        ModelFileError
-            If the file raises, returns no ``pm.Model``, or enters data that it was not given.
-        """
-        import pymc as pm
-
-        try:
-            model = self.module.build(data, dict(prior))
-        except BayesevalError:
-            raise
-        except Exception as error:
-            raise ModelFileError(
-                f"{self.path}: build() raised {type(error).__name__}: {error} (line {_line(error, self.path)})"
-            ) from error
-        if not isinstance(model, pm.Model):
-            raise ModelFileError(f"{self.path}: build() must return a pm.Model, but it returned {type(model).__name__}")
-        if not model.free_RVs:
-            raise ModelFileError(f"{self.path}: the pm.Model that build() returned has no free random variable")
-        unknown = [variable.name for variable in model.data_vars if variable.name not in data.arrays]
-        if unknown:
-            raise ModelFileError(
-                f"{self.path}: pm.Data must carry the names and values of the data given to build(), but "
-                f"{', '.join(map(repr, unknown))} is none of {', '.join(data.arrays)}"
-            )
-        if not model.data_vars:
-            raise ModelFileError(f"{self.path}: build() enters no data; pass the arrays of `data` through pm.Data")
-        return model
-
-    def prompt_distribution(self, draws: Mapping[str, np.ndarray]) -> PromptDistribution:
-        """Distribution of P(correct) over prompts implied by each draw; ``draws`` are flat arrays (draw, ...).
-
-        Raises
-        ------
-        ModelFileError
-            If the file raises or returns something else.
-        """
-        try:
-            distribution = self.module.prompt_distribution(dict(draws))
-        except Exception as error:
-            raise ModelFileError(
-                f"{self.path}: prompt_distribution() raised {type(error).__name__}: {error} "
-                f"(line {_line(error, self.path)})"
-            ) from error
-        if not isinstance(distribution, PromptDistribution):
-            raise ModelFileError(
-                f"{self.path}: prompt_distribution() must return a PromptDistribution "
-                f"(see bayeseval.prompts), but it returned {type(distribution).__name__}"
-            )
-        return distribution
 
 
 class Catalogue(Mapping[str, str]):
@@ -221,6 +97,30 @@ def models() -> Catalogue:
     """
     paths = sorted(path for path in model_folder().glob("*.py") if not path.name.startswith("_"))
     return Catalogue({path.stem: load_model(path).title for path in paths})
+
+
+def alternatives(model: ModelFile) -> list[str]:
+    """Built-in models of other families that need no more than counts, for data that a model does not describe.
+
+    Parameters
+    ----------
+    model : ModelFile
+
+    Returns
+    -------
+    list of str
+        One name a family; none for what is not in the catalogue by that name, such as a stack.
+    """
+    if not model.path.is_file():
+        return []
+    families = {model.family}
+    names = []
+    for name in models():
+        other = load_model(name)
+        if other.family not in families and set(other.blocks) <= {"survival", "cells"}:
+            families.add(other.family)
+            names.append(name)
+    return names
 
 
 def load_model(model: str | Path | ModelFile = DEFAULT_MODEL) -> ModelFile:
@@ -336,7 +236,7 @@ def _run(path: Path, digest: str) -> ModuleType:
     except Exception as error:
         del sys.modules[name]
         raise ModelFileError(
-            f"{path}: running the file raised {type(error).__name__}: {error} (line {_line(error, path)})"
+            f"{path}: running the file raised {type(error).__name__}: {error} (line {line_of(error, path)})"
         ) from error
     return module
 
@@ -358,15 +258,3 @@ def _require_protocol(module: ModuleType, path: Path) -> None:
         raise ModelFileError(f"{path}: DATA must be a tuple of some of {BLOCKS}, but it is {blocks!r}")
     if not (module.__doc__ or "").strip():
         raise ModelFileError(f"{path}: the file must begin with a docstring that states the model")
-
-
-def _line(error: BaseException, path: Path) -> str:
-    """Line of ``path`` at which ``error`` arose, as far as the traceback tells."""
-    if isinstance(error, SyntaxError):
-        return str(error.lineno)
-    trace, line = error.__traceback__, "unknown"
-    while trace is not None:
-        if Path(trace.tb_frame.f_code.co_filename) == path:
-            line = str(trace.tb_lineno)
-        trace = trace.tb_next
-    return line

@@ -15,7 +15,8 @@ from bayeseval._version import __version__
 from bayeseval.catalogue import DEFAULT_MODEL, ModelFile, load_model
 from bayeseval.counts import Counts
 from bayeseval.engines.quadrature import DRAW_NODES, ExactPosterior, exact_under
-from bayeseval.engines.sampling import Draws, NutsSettings, sample
+from bayeseval.engines.records import Draws, NutsSettings
+from bayeseval.engines.sampling import sample
 from bayeseval.errors import DataError, OptionError, require_choice
 from bayeseval.model_data import ModelData
 from bayeseval.posterior.posterior import Posterior
@@ -42,6 +43,7 @@ def fit(
     target_accept: float | None = None,
     sampler: str = "numpyro",
     vectorised: bool | None = None,
+    importance: bool = True,
     progress: bool = True,
 ) -> Posterior | Posteriors:
     r"""Fit a model to every run.
@@ -76,6 +78,9 @@ def fit(
         nutpie and BlackJAX come with ``bayeseval[samplers]``.
     vectorised : bool, optional
         Sample chains and runs side by side; by default on an accelerator only.
+    importance : bool
+        Whether draws of a model with up to eight parameters are resampled by importance where its chains did not mix
+        (see `bayeseval.engines.importance`); the check says so.
     progress : bool
         Whether a progress bar may appear.
 
@@ -110,13 +115,13 @@ def fit(
 
         options = {
             "seed": int(seed), "draws": draws, "tune": tune, "chains": chains, "target_accept": target_accept,
-            "sampler": sampler, "vectorised": vectorised, "progress": progress,
+            "sampler": sampler, "vectorised": vectorised, "importance": importance, "progress": progress,
         }  # fmt: skip
         return fit_stacked(fit, source, [load_model(one) for one in model], prior or {}, engine, options)
     found = load_model(model)
     tune = found.nuts.get("tune", 1000) if tune is None else tune
     target_accept = found.nuts.get("target_accept", 0.9) if target_accept is None else target_accept
-    settings = NutsSettings(draws, tune, chains, target_accept, sampler, vectorised)
+    settings = NutsSettings(draws, tune, chains, target_accept, sampler, vectorised, importance)
     priors = found.prior(prior)
     runs = counts.runs()
     if not runs:
@@ -126,6 +131,8 @@ def fit(
     def keep(index: int, parts: Draws, exact: ExactPosterior | None) -> None:
         run = runs[index]
         made = _how_made(found, priors, engine, seed, settings)
+        if parts.resampled:
+            made["importance"] = parts.resampled
         posteriors[index] = Posterior(
             run, found, priors, parts.parameters, parts.statistics, engine, exact, int(seed), made
         )

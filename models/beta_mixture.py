@@ -37,7 +37,7 @@ FAMILY = "two Betas"
 
 SENSITIVITY = {"rho": [(0.5, 1.0), (2.0, 2.0)], "weight": [(1.0, 1.0)]}
 
-NUTS = {"target_accept": 0.99}
+NUTS = {"target_accept": 0.95}
 
 
 def build(data, prior=PRIOR):

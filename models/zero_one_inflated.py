@@ -36,7 +36,7 @@ FAMILY = "Beta with point masses at 0 and 1"
 
 SENSITIVITY = {"rho": [(0.5, 1.0), (2.0, 2.0)], "share": [(1.0, 1.0, 1.0)]}
 
-NUTS = {"target_accept": 0.99}
+NUTS = {"target_accept": 0.95}
 
 
 def build(data, prior=PRIOR):

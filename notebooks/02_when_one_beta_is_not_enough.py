@@ -88,13 +88,12 @@ ax = one.check().plot()
 
 # %%
 moments = be.moments(counts).to_frame().iloc[0]
-rows = {
-    "prompts like these: unbiased estimate": (moments["mean"], moments["se_population"]),
-    "prompts like these: one Beta": [getattr(one.mean(method="model"), name) for name in ("value", "sd")],
-    "prompts like these: robust": [getattr(one.mean(method="robust"), name) for name in ("value", "sd")],
-    "these prompts: unbiased estimate": (moments["mean"], moments["se_benchmark"]),
-    "these prompts: one Beta": [getattr(one.mean("benchmark"), name) for name in ("value", "sd")],
-}
+rows = {}
+for estimand, words in (("population", "prompts like these"), ("benchmark", "these prompts")):
+    rows[f"{words}: unbiased estimate"] = moments["mean"], moments[f"se_{estimand}"]
+    for method, what in (("model", "one Beta"), ("robust", "robust")):
+        score = one.mean(estimand, method=method)
+        rows[f"{words}: {what}"] = score.value, score.sd
 table = pd.DataFrame(rows, index=["mean", "standard error"]).T
 table["errors from the estimate"] = (table["mean"] - moments["mean"]) / table["standard error"]
 table

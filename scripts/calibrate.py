@@ -40,6 +40,7 @@ SHARED = ROOT.parent / "shared"
 SEED = 20
 
 DESIGNS: tuple[tuple[int, list[int]], ...] = ((5, [4]), (20, [1]), (20, [1, 4, 16]), (20, [16]), (200, [4]))
+NUTS_DESIGNS: tuple[tuple[int, list[int]], ...] = ((20, [4]), (20, [1, 4, 16]), (200, [5]))
 SECOND_ENGINE: tuple[tuple[int, list[int]], ...] = ((20, [1, 4, 16]), (200, [4]))
 REPLICATES = {"quadrature": 500, "nuts": 200}
 GRID_REPLICATES = 1000
@@ -63,11 +64,19 @@ def write(path: Path, items: Iterable[dict[str, Any]]) -> None:
     print(f"wrote {path.relative_to(ROOT) if path.is_relative_to(ROOT) else path}", flush=True)
 
 
+def suits(blocks: tuple[str, ...], prompts: int, generations: list[int]) -> bool:
+    """Whether a design is one for a model: whole runs need several of equal size, explicit p few prompts."""
+    if "runs" in blocks:
+        return len(generations) == 1 and generations[0] > 1
+    return "prompts" not in blocks or prompts <= 20
+
+
 def sbc(model: str, output: Path) -> None:
     """Every design with the model's own engine, and two with NUTS where that is another one."""
     found = load_model(model)
     own = "quadrature" if found.has_quadrature else "nuts"
-    runs = [(own, *design) for design in DESIGNS]
+    designs = DESIGNS if own == "quadrature" else NUTS_DESIGNS
+    runs = [(own, *design) for design in designs if suits(found.blocks, *design)]
     runs += [("nuts", *design) for design in SECOND_ENGINE if own != "nuts"]
     results = []
     for number, (engine, prompts, generations) in enumerate(runs):

@@ -37,7 +37,7 @@ FLOORS = [
     }
     | {"model_data", "outcomes", "progress", "readers"},
     {"datasets", "estimators", "metrics", "prompts"},
-    {"catalogue", "engines"},
+    {"catalogue", "engines", "model_file"},
     {"comparison", "conformance", "fitting", "intervals", "posterior", "priors"},
     {"calibration", "consistency", "contrasts", "coupling", "futures", "planning"},
     {"plots"},

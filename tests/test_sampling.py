@@ -11,7 +11,7 @@ import pytest
 import bayeseval as be
 from bayeseval.catalogue import load_model
 from bayeseval.engines import programs, sampling
-from bayeseval.engines.sampling import NutsSettings
+from bayeseval.engines.records import NutsSettings
 from bayeseval.model_data import ModelData
 
 CASES = {

@@ -26,7 +26,7 @@ from bayeseval.catalogue import ModelFile
 from bayeseval.errors import FitError, ModelFileError
 from bayeseval.model_data import ModelData
 
-__all__ = ["CHUNK", "Program", "ProgramKey", "cache_folder", "get_program", "is_compiled"]
+__all__ = ["CHUNK", "Program", "ProgramKey", "cache_folder", "get_program", "is_compiled", "xla_folder"]
 
 CHUNK = 500
 """Iterations in one call of a compiled program; between calls the progress is shown and an interrupt is heard."""
@@ -86,7 +86,8 @@ class Program:
         ``start(keys (run, chain, 2), positions (run, chain, D), data)`` -> state.
     advance : callable
         ``advance(state, data)`` -> (state, outputs), CHUNK iterations; outputs are arrays (run, chain, CHUNK, ...)
-        for ``names`` and then for `STATISTICS`.
+        for ``names``, then for `STATISTICS`, and the unconstrained positions of models of up to `DENSE_LIMIT`
+        dimensions.
     names : tuple of str
         Parameters and deterministic quantities.
     initial : float array (D,)
@@ -180,7 +181,7 @@ def _load(folder: Path, key: ProgramKey) -> Program | None:
 def _compiled(start: Any, advance: Any, facts: dict[str, Any], key: ProgramKey) -> Program:
     import jax
 
-    with _compat.double_precision(), _compat.compilation_cache(_xla_folder()):
+    with _compat.double_precision(), _compat.compilation_cache(xla_folder()):
         shapes = _shapes(key, facts)
         compiled_start = jax.jit(start.call).lower(*shapes).compile()
         state = jax.eval_shape(start.call, *shapes)
@@ -271,7 +272,8 @@ def _nuts(
         state, (positions, statistics) = jax.lax.scan(
             iterate, jax.tree.unflatten(structure[0], leaves), None, length=CHUNK
         )
-        return jax.tree.leaves(state), (jax.vmap(partial(constrain, data=data))(positions), statistics)
+        kept = positions if positions.shape[-1] <= DENSE_LIMIT else positions[:, :0]
+        return jax.tree.leaves(state), (jax.vmap(partial(constrain, data=data))(positions), statistics, kept)
 
     def over(function: Callable[..., Any], arguments: Any) -> Any:
         return jax.vmap(function)(arguments) if key.vectorised else jax.lax.map(function, arguments)
@@ -297,7 +299,8 @@ def _shapes(key: ProgramKey, facts: dict[str, Any]) -> tuple[Any, Any, Any]:
     )
 
 
-def _xla_folder() -> Path:
+def xla_folder() -> Path:
+    """Where JAX keeps what it has compiled."""
     return cache_folder() / "xla"
 
 

@@ -11,13 +11,13 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bayeseval import _compat
 from bayeseval.catalogue import ModelFile
+from bayeseval.engines.mending import mend
 from bayeseval.engines.programs import (
     CHUNK,
     DENSE_LIMIT,
@@ -29,59 +29,15 @@ from bayeseval.engines.programs import (
     is_compiled,
     require_finite,
 )
-from bayeseval.errors import MissingDependencyError, require_choice, require_positive_integer, require_probability
+from bayeseval.engines.records import Draws, NutsSettings
+from bayeseval.errors import MissingDependencyError
 from bayeseval.model_data import ModelData
 from bayeseval.progress import Progress
 
-__all__ = ["SAMPLERS", "Draws", "NutsSettings", "sample"]
+__all__ = ["sample"]
 
-SAMPLERS = ("numpyro", "nutpie", "blackjax", "pymc")
 RUNS_PER_CALL = 64
 """Most runs that one call samples side by side on an accelerator."""
-
-
-@dataclass(frozen=True)
-class NutsSettings:
-    """How NUTS samples.
-
-    Attributes
-    ----------
-    draws, tune, chains : int
-        Draws kept in each chain, warm-up iterations before them, and chains.
-    target_accept : float
-        Mean acceptance probability that the step size is adapted to.
-    sampler : {"numpyro", "nutpie", "blackjax", "pymc"}
-    vectorised : bool or None
-        Whether chains and runs are sampled side by side; None: on an accelerator yes, on a CPU no.
-    """
-
-    draws: int = 1000
-    tune: int = 1000
-    chains: int = 4
-    target_accept: float = 0.9
-    sampler: str = "numpyro"
-    vectorised: bool | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("draws", "tune", "chains"):
-            require_positive_integer(name, getattr(self, name))
-        require_probability("target_accept", self.target_accept)
-        require_choice("sampler", self.sampler, SAMPLERS)
-
-
-@dataclass(frozen=True)
-class Draws:
-    """Posterior draws of one run.
-
-    Attributes
-    ----------
-    parameters : dict of str to float array (chain, draw, ...)
-    statistics : dict of str to array (chain, draw)
-        ``diverging``, ``n_steps``, ``acceptance_rate``, ``energy``, ``lp`` (as far as the sampler has them).
-    """
-
-    parameters: dict[str, np.ndarray]
-    statistics: dict[str, np.ndarray]
 
 
 def sample(
@@ -182,7 +138,10 @@ def _sample_with_programs(
             submitted = [(members, [pool.submit(work, members, chains) for chains in lanes]) for members in batches]
             for members, jobs in submitted:
                 for index, *parts in zip(members, *(job.result() for job in jobs), strict=True):
-                    yield index, _join_chains(parts)
+                    joined = _join_chains(parts)
+                    if settings.importance:
+                        joined = mend(joined, model, prior, data[index], _run_seed(seed, index))
+                    yield index, joined
                 if not single:
                     bar.advance(len(members))
         finally:
@@ -226,11 +185,12 @@ def _chunks(settings: NutsSettings) -> int:
 def _join_chains(parts: Sequence[Draws]) -> Draws:
     if len(parts) == 1:
         return parts[0]
-    joined = (
+    parameters, statistics = (
         {name: np.concatenate([getattr(part, kind)[name] for part in parts]) for name in getattr(parts[0], kind)}
         for kind in ("parameters", "statistics")
     )
-    return Draws(*joined)
+    positions = [part.positions for part in parts if part.positions is not None]
+    return Draws(parameters, statistics, np.concatenate(positions) if positions else None)
 
 
 def _collect(
@@ -244,7 +204,9 @@ def _collect(
     parameters = {name: join(0, position) for position, name in enumerate(names)}
     for values in parameters.values():
         require_finite(values, model)
-    return Draws(parameters, {name: join(1, position) for position, name in enumerate(STATISTICS)})
+    statistics = {name: join(1, position) for position, name in enumerate(STATISTICS)}
+    positions = np.concatenate([output[2][lane] for output in outputs], axis=1)[:, kept]  # type: ignore[index]
+    return Draws(parameters, statistics, positions)
 
 
 def _sample_with_pymc(

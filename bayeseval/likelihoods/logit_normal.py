@@ -19,8 +19,8 @@ __all__ = ["REACH", "cell_modes", "log_integrand", "logit_normal_cells", "stretc
 
 REACH = 4.1
 """Half-width of the rule in x: sinh(4.1) = 30 scales to either side of the mode."""
-NODES = 81
-NEWTON_STEPS = 12
+NODES = 51
+NEWTON_STEPS = 6
 
 
 def stretched_nodes(nodes: int) -> tuple[np.ndarray, np.ndarray]:

@@ -9,12 +9,15 @@ predictive check of the counts (`bayeseval.posterior.histogram`).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayeseval.catalogue import alternatives
 from bayeseval.display import html_table
+from bayeseval.engines.mending import ESS_LIMIT, RHAT_LIMIT
 from bayeseval.engines.quadrature import exact_under
 from bayeseval.errors import FitError
 from bayeseval.estimators import moments
@@ -27,13 +30,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Check", "Diagnostics", "check_posterior", "diagnose"]
 
-RHAT_LIMIT = 1.01
-ESS_LIMIT = 400
 Z_SHIFT_LIMIT = 0.5
 P_LIMIT = 0.05
 MCSE_LIMIT = 5.0
 EXPECTED_LIMIT = 10
 """Fewest expected successes and failures for which the moment estimate is precise enough to judge the model by."""
+LONGEST_VECTOR = 8
 EXACT = "engine='quadrature' where it applies"
 
 
@@ -44,15 +46,20 @@ class Diagnostics:
     Attributes
     ----------
     table : dict of str to dict of str to float
-        For each scalar parameter: mean, sd, rhat, ess_bulk, ess_tail, mcse_mean, mcse_sd and, where the exact engine
-        applies, exact_mean, exact_sd, and the distances mean_mcse and sd_mcse in Monte Carlo standard errors.
+        For each scalar parameter, and each entry of a short vector: mean, sd, rhat, ess_bulk, ess_tail, mcse_mean,
+        mcse_sd and, where the exact engine applies, exact_mean, exact_sd, and the distances mean_mcse and sd_mcse in
+        Monte Carlo standard errors.
     divergences : int
     warnings : tuple of str
+    resampled : dict of str to float, optional
+        Where the chains did not mix and the draws were resampled by importance: ``rhat``, ``ess`` and ``divergences``
+        of the chains, ``pareto_k`` of the weights and ``effective`` number of weighted points.
     """
 
     table: dict[str, dict[str, float]]
     divergences: int
     warnings: tuple[str, ...]
+    resampled: dict[str, float] | None = None
 
     @property
     def ok(self) -> bool:
@@ -115,6 +122,13 @@ class Check:
         exact = "" if np.isnan(distance) else f"; at most {distance:.1f} MCSE from exact quadrature"
         rhat = max((row["rhat"] for row in self.diagnostics.table.values() if "rhat" in row), default=float("nan"))
         sampler = "" if np.isnan(rhat) else f"; R-hat at most {rhat:.3f}, {self.diagnostics.divergences} divergences"
+        mended = self.diagnostics.resampled
+        if mended:
+            sampler = (
+                f"; resampled by importance (Pareto k {mended['pareto_k']:.2f}, {mended['effective']:,.0f} effective "
+                f"points) since the chains mixed slowly (R-hat {mended['rhat']:.3f}, {mended['divergences']:.0f} "
+                f"divergences)"
+            )
         line = (
             f"check of {self.run}: {verdict}; z_shift {self.z_shift:.2f}, predictive "
             f"{self.histogram.p_text} ({self.histogram.kind}){sampler}{exact}"
@@ -158,7 +172,8 @@ def check_posterior(posterior: Posterior) -> Check:
         if shifted:
             reasons.append(f"its mean lies {z_shift:+.1f} standard errors from the unbiased estimate")
         warnings.append(
-            f"{posterior.model.name} does not describe these prompts: {' and '.join(reasons)}; see post.check().plot()"
+            f"{posterior.model.name} does not describe these prompts: {' and '.join(reasons)}; see "
+            f"post.check().plot(){_others(posterior)}"
         )
         population_warnings.append(
             "for prompts like these the robust score (Bayesian bootstrap over prompts) is therefore the headline, "
@@ -182,28 +197,61 @@ def check_posterior(posterior: Posterior) -> Check:
     return Check(diagnostics, z_shift, histogram, misfit, named, population_named, counts.label)
 
 
+def _others(posterior: Posterior) -> str:
+    """Which models to try: built-in ones of another family that need no more than counts."""
+    names = alternatives(posterior.model)
+    return f", and try be.fit(counts, model={[posterior.model.name, *names]})" if names else ""
+
+
 def diagnose(posterior: Posterior) -> Diagnostics:
     """R-hat, effective sample sizes, divergences, and the distance to the exact engine."""
-    scalars = {name: values for name, values in posterior.parameters.items() if values.ndim == 2}
+    scalars = dict(_scalars(posterior.parameters))
     if posterior.engine == "quadrature":
-        table = {name: {"mean": float(values.mean()), "sd": float(values.std())} for name, values in scalars.items()}
+        table: dict[str, dict[str, float]] = {
+            name: {"mean": float(values.mean()), "sd": float(values.std())} for name, values in scalars.items()
+        }
         return Diagnostics(table, 0, ())
     from arviz_stats.base import array_stats
 
     table = {}
+    resampled = posterior.made.get("importance")
     for name, values in scalars.items():
         row = {"mean": float(values.mean()), "sd": float(values.std(ddof=1))}
+        table[name] = row
+        if resampled:
+            _errors_of_resampled(row, values, resampled["effective"])
+            continue
         axes = {"chain_axis": 0, "draw_axis": 1}
         row["rhat"] = float(array_stats.rhat(values, **axes))
         row["ess_bulk"] = float(array_stats.ess(values, method="bulk", **axes))
         row["ess_tail"] = float(array_stats.ess(values, method="tail", prob=(0.05, 0.95), **axes))
         row["mcse_mean"] = float(array_stats.mcse(values, method="mean", **axes))
         row["mcse_sd"] = float(array_stats.mcse(values, method="sd", **axes))
-        table[name] = row
     if posterior.model.has_quadrature:
         _compare_with_exact(posterior, table)
     divergences = int(np.sum(posterior.statistics.get("diverging", 0)))
-    return Diagnostics(table, divergences, tuple(_sampler_warnings(table, divergences, posterior.n_draws)))
+    warnings = tuple(_sampler_warnings(table, divergences, posterior.n_draws))
+    return Diagnostics(table, divergences, warnings, resampled)
+
+
+def _scalars(parameters: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
+    """Draws (chain, draw) of every parameter, vectors of up to `LONGEST_VECTOR` entry by entry; constants left out."""
+    for name, values in parameters.items():
+        entries = values.reshape(*values.shape[:2], -1)
+        if entries.shape[2] > LONGEST_VECTOR:
+            continue
+        for entry in range(entries.shape[2]):
+            if np.ptp(entries[..., entry]) > 0:
+                yield name if values.ndim == 2 else f"{name}[{entry}]", entries[..., entry]
+
+
+def _errors_of_resampled(row: dict[str, float], values: np.ndarray, effective: float) -> None:
+    """Effective draws and Monte Carlo errors after importance resampling, which adds the noise of choosing draws."""
+    ess = 1 / (1 / effective + 1 / values.size)
+    fourth = float(((values - row["mean"]) ** 4).mean())
+    row["ess_bulk"] = row["ess_tail"] = ess
+    row["mcse_mean"] = row["sd"] / np.sqrt(ess)
+    row["mcse_sd"] = float(np.sqrt(max(fourth - row["sd"] ** 4, 0.0) / ess) / (2 * max(row["sd"], 1e-300)))
 
 
 def _compare_with_exact(posterior: Posterior, table: dict[str, dict[str, float]]) -> None:
@@ -222,7 +270,7 @@ def _compare_with_exact(posterior: Posterior, table: dict[str, dict[str, float]]
 
 def _sampler_warnings(table: dict[str, dict[str, float]], divergences: int, draws: int) -> list[str]:
     warnings = []
-    rhat = max((row["rhat"] for row in table.values()), default=1.0)
+    rhat = max((row.get("rhat", 1.0) for row in table.values()), default=1.0)
     if not rhat <= RHAT_LIMIT:
         warnings.append(
             f"the chains have not converged (R-hat up to {rhat:.3f}, above {RHAT_LIMIT}): do not use these numbers; "

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -23,7 +23,7 @@ from bayeseval.engines.quadrature import ExactPosterior
 from bayeseval.errors import OptionError
 from bayeseval.metrics import Metric
 from bayeseval.model_data import ModelData
-from bayeseval.posterior.prompt_draws import benchmark_scores, bootstrap_scores, prompt_summaries
+from bayeseval.posterior.prompt_draws import benchmark_scores, bootstrap_scores, prompt_summaries, unbiased_mean
 from bayeseval.posterior.scores import Score, Scores, require_estimand, summarise
 from bayeseval.prompts import PromptDistribution
 
@@ -137,9 +137,10 @@ class Posterior:
         prob : float, optional
             Probability inside the interval; `bayeseval.options.prob` by default.
         method : {"auto", "model", "robust"}
-            For the population: ``"model"`` takes the fitted distribution, ``"robust"`` re-weights draws of P(correct)
-            by a Bayesian bootstrap over prompts. ``"auto"`` is the model while its predictive check holds, and robust
-            when it fails; the other answer is kept as ``.other``.
+            ``"model"`` takes the fitted distribution. ``"robust"`` re-weights draws of P(correct) by a Bayesian
+            bootstrap over prompts (population), or takes the unbiased mean with the noise of its generations
+            (benchmark mean, where ten prompts or more were answered both ways). ``"auto"`` is the model while its
+            predictive check holds, and robust when it fails; the other answer is kept as ``.other``.
 
         Returns
         -------
@@ -282,7 +283,13 @@ class Posterior:
             )
 
     def _benchmark(self, metric: Metric, prob: float, method: str) -> Score:
-        return self._make(metric, "benchmark", self._cache[metric][0], prob, "model")
+        model = self._make(metric, "benchmark", self._cache[metric][0], prob, "model")
+        if metric.kind != "mean" or method == "model" or (method == "auto" and not self.check().misfit):
+            return model
+        draws = unbiased_mean(self.counts.correct, self.counts.generations, self.n_draws, self._stream)
+        if draws is None:
+            return model
+        return replace(self._make(metric, "benchmark", draws, prob, "robust"), other=model)
 
     def _population(self, metric: Metric, prob: float, method: str) -> Score:
         answers = {
@@ -293,7 +300,7 @@ class Posterior:
             method = "robust" if self.check().misfit and np.isfinite(answers["robust"].value) else "model"
         headline = answers.pop(method)
         (other,) = answers.values()
-        return Score(**{**vars(headline), "other": other if np.isfinite(other.value) else None})
+        return replace(headline, other=other if np.isfinite(other.value) else None)
 
     @property
     def _stream(self) -> tuple[int, int]:
@@ -319,8 +326,8 @@ class Posterior:
         if prob not in self._cache:
             self._cache[prob] = self.exact.quantile("mu", np.array([(1 - prob) / 2, (1 + prob) / 2]))
         lower, upper = self._cache[prob]
-        changes = {"value": self.exact.mean("mu"), "sd": self.exact.sd("mu"), "lower": lower, "upper": upper}
-        return Score(**{**vars(score), **{name: float(value) for name, value in changes.items()}})
+        value, sd = self.exact.mean("mu"), self.exact.sd("mu")
+        return replace(score, value=value, sd=sd, lower=float(lower), upper=float(upper))
 
     def _make(self, metric: Metric, estimand: str, draws: np.ndarray, prob: float, method: str) -> Score:
         value, sd, lower, upper = summarise(draws, prob)

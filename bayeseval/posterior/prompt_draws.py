@@ -22,7 +22,7 @@ from bayeseval.metrics import Metric
 from bayeseval.model_data import keyed_cells, unique_cells
 from bayeseval.prompts import PromptDistribution
 
-__all__ = ["benchmark_scores", "bootstrap_scores", "in_threads", "prompt_summaries"]
+__all__ = ["benchmark_scores", "bootstrap_scores", "in_threads", "prompt_summaries", "unbiased_mean"]
 
 T = TypeVar("T")
 
@@ -118,6 +118,36 @@ def bootstrap_scores(
     estimates = metric.estimate(cell_correct, cell_generations)
     weights = np.random.default_rng([*stream, metric.k]).standard_gamma(prompts, (draws, prompts.size))
     return weights @ estimates / weights.sum(axis=1)
+
+
+def unbiased_mean(correct: np.ndarray, generations: np.ndarray, draws: int, stream: Sequence[int]) -> np.ndarray | None:
+    r"""Draws of the benchmark mean without a model of P(correct): the unbiased mean with the noise of its generations.
+
+    .. math:: N\left(\frac1n\sum \hat p_i,\ \frac1{n^2}\sum v_i/k_i\right), \quad
+        v_i = \hat p_i(1-\hat p_i)\,k_i/(k_i-1), \text{ cut off at 0 and 1.}
+
+    Parameters
+    ----------
+    correct, generations : int array (prompt,)
+    draws : int
+    stream : sequence of int
+        Seed of the random numbers.
+
+    Returns
+    -------
+    float array (draw,) or None
+        None where the normal law is no good guide: prompts with fewer than two generations, or fewer than ten prompts
+        with both correct and wrong ones.
+    """
+    if generations.min() < 2 or np.sum((correct > 0) & (correct < generations)) < 10:
+        return None
+    share = correct / generations
+    error = np.sqrt((share * (1 - share) / (generations - 1)).sum()) / share.size
+    rng = np.random.default_rng([*stream, 4])
+    order = (rng.permutation(draws) + rng.random()) / draws
+    from scipy.special import ndtri
+
+    return np.clip(share.mean() + error * ndtri(order), 0.0, 1.0)
 
 
 def prompt_summaries(
