@@ -99,14 +99,15 @@ table["errors from the estimate"] = (table["mean"] - moments["mean"]) / table["s
 table
 
 # %% [markdown]
-# - **These prompts** (benchmark): one Beta does little harm. Each prompt has ten generations of its own, and the shape
-#   only decides how they are smoothed.
+# - **These prompts** (benchmark): one Beta does little harm, about one standard error, a tenth of a percentage point.
+#   Each prompt has ten generations of its own, and the shape only decides how they are smoothed.
 # - **Prompts like these** (population): the mean of the fitted Beta is several standard errors from what was seen, and
 #   its interval, which looks as narrow as it should be, does not hold it. The mean of the Beta is tied to its shape:
 #   the curve that comes closest to the histogram has the wrong mean.
 #
-# This is why a failed check makes the *robust* score the headline, without being asked. It is a repair for the mean. It
-# does not tell what the shape is, and pass@k beyond the data needs a shape. So let us look for a better one.
+# This is why a failed check makes the *robust* score the headline of both, without being asked. It is a repair for the
+# mean. It does not tell what the shape is, and pass@k beyond the data needs a shape. The message names other families;
+# let us look at them.
 #
 # ## Other families
 #
@@ -190,8 +191,8 @@ subjects.check()
 # %% [markdown]
 # The chains agree. The check fails as that of one Beta did, though less: within a subject, too, prompts come in more
 # kinds than one Beta has. So the score of the benchmark's own prompts is to be trusted, and that of fresh prompts with
-# care. `groups()` has both. The draws behind the first are those of the benchmark score: weighted by their prompts, the
-# subjects give it back.
+# care. `groups()` has both. The draws behind the first are those of the model's benchmark score: weighted by their
+# prompts, the subjects give it back.
 
 # %%
 groups = subjects.groups().sort_values("mean", ascending=False)

@@ -1,7 +1,7 @@
 """Scores of the groups of one benchmark: subjects, categories, levels of difficulty, clusters.
 
-The draws of P(correct) are those behind the benchmark score, averaged within each group instead of over all prompts:
-weighted by their prompts, the groups give the benchmark score back, draw by draw.
+The draws of P(correct) are those behind the model's benchmark score, averaged within each group instead of over all
+prompts: weighted by their prompts, the groups give that score back, draw by draw.
 """
 
 from __future__ import annotations
