@@ -170,7 +170,7 @@ def copy_model(name: str, path: str | Path, *, overwrite: bool = False) -> Path:
     Parameters
     ----------
     name : str
-        Name of a built-in model, or a path.
+        Name of a built-in model, or a path; ``"_template"`` is a commented skeleton to start from.
     path : str or pathlib.Path
         New file, ending in ``.py``.
     overwrite : bool
@@ -218,7 +218,7 @@ def _find(model: str | Path) -> Path:
         known = ", ".join(sorted(p.stem for p in model_folder().glob("*.py") if not p.name.startswith("_")))
         raise ModelFileError(
             f"there is no model named {model!r}; the built-in ones are {known}; a file of your own is given by its "
-            f"path, such as 'my_model.py'"
+            f"path, such as 'my_model.py', and be.copy_model('_template', 'my_model.py') starts one"
         )
     return path
 

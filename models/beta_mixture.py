@@ -20,7 +20,8 @@ GSM8K its predictive check holds where that of one Beta fails in most runs. **Wh
 k generations show k moments of the distribution, and two components have five parameters, so the prior decides; the fit
 is then no more than a look at sensitivity.
 
-**Source.** Finite mixtures of beta-binomials: Brooks et al. (1997), https://doi.org/10.2307/2533959.
+**Source.** Finite mixtures of beta-binomials: Brooks, Morgan, Ridout & Pack (1997), Finite mixture models for
+proportions, Biometrics 53, 1097-1115.
 """
 
 import numpy as np

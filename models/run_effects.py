@@ -15,9 +15,9 @@ prompts removes it.
 **Priors.** Those of ``logit_normal``; runs that differ by more than half a unit of log odds would be a surprise.
 
 **When to use it.** When runs differ in something that all prompts share: a seed, a server, a day, a version of the
-grader. ``check()`` gives the chi-squared test of runs beside it. In public data with independent seeds the test finds
-nothing, and a published range of 18.6 points over 50 runs cannot be explained without such an effect. **When not.** If
-generation j has no meaning across prompts, or some prompts lack a run.
+grader. ``bayeseval.estimators.variance.run_effect`` is the chi-squared test of it. In public data with independent
+seeds the test finds nothing, and a published range of 18.6 points over 50 runs cannot be explained without such an
+effect. **When not.** If generation j has no meaning across prompts, or some prompts lack a run.
 
 **Source.** Sufficiency of margins: Rasch (1960), Andersen (1970), https://doi.org/10.1111/j.2517-6161.1970.tb00842.x.
 """

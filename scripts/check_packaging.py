@@ -29,6 +29,7 @@ print(json.dumps({
     "models": sorted(bayeseval.models()),
     "data": sorted(path.relative_to(package).as_posix() for path in (package / "_data").rglob("*") if path.is_file()),
     "typed": (package / "py.typed").is_file(),
+    "template": bayeseval.copy_model("_template", "copied.py", overwrite=True).is_file(),
     "prompts": len(bayeseval.example("aime24-50").to_frame()),
 }))
 """
@@ -85,6 +86,7 @@ def main() -> None:
         "models": sorted(Path(path).stem for path in tracked("models/*.py") if not Path(path).name.startswith("_")),
         "data": sorted(path.removeprefix("bayeseval/") for path in tracked("bayeseval/_data")),
         "typed": True,
+        "template": True,
     }
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 import bayeseval as be
 from bayeseval.catalogue import load_model, model_folder
+from bayeseval.model_data import BLOCKS
 
 SOURCE = (model_folder() / "beta_binomial.py").read_text()
 
@@ -29,6 +32,27 @@ def test_the_catalogue_is_the_folder():
     assert set(be.models()) == {path.stem for path in model_folder().glob("*.py") if not path.name.startswith("_")}
     assert "Beta-binomial" in repr(be.models())
     assert "beta_binomial" in be.models()._repr_html_()
+
+
+def test_the_template_is_a_whole_model_that_stands_in_no_list(tmp_path):
+    assert "_template" not in be.models()
+    path = be.copy_model("_template", tmp_path / "mine.py")
+    check = be.check_model(path)
+    assert check.ok, repr(check)
+    model = load_model(path)
+    assert set(model.module.SENSITIVITY) <= set(model.prior())
+    with pytest.raises(be.BayesevalError, match="no model named 'template'.*beta_binomial") as refused:
+        load_model("template")
+    assert "_template" not in str(refused.value).partition("the built-in ones are")[2].partition(";")[0]
+
+
+def test_the_template_tells_of_everything_that_a_model_file_may_hold():
+    text = (model_folder() / "_template.py").read_text()
+    for name in ("PRIOR", "DATA", "FAMILY", "SENSITIVITY", "NUTS", "QUADRATURE", *map(repr, BLOCKS)):
+        assert name.replace("'", '"') in text
+    for path in model_folder().glob("*.py"):
+        declared = re.findall(r"^([A-Z]+)\b.* = ", path.read_text(), re.MULTILINE)
+        assert set(declared) - {"NODES"} <= set(re.findall(r"\b[A-Z]+\b", text)), f"{path.name} has an unknown name"
 
 
 def test_a_copied_model_fits_alike_and_a_changed_prior_moves_it(tmp_path):

@@ -17,10 +17,10 @@ from bayeseval.comparison import loo as loo_module
 from bayeseval.comparison.loo import total
 from bayeseval.comparison.models import ComparisonRow
 from bayeseval.comparison.pointwise import cells_of, pointwise
-from bayeseval.comparison.stacked import join_distributions, mixed_draws
+from bayeseval.comparison.stacked import mixed_draws
 from bayeseval.comparison.weights import stacked_density, stacking_weights
 from bayeseval.likelihoods import beta_binomial_logpmf
-from bayeseval.prompts import PromptDistribution, beta
+from bayeseval.prompts import BetaMixture, Joined, PromptDistribution, beta
 from tests.oracles import oracle_rows
 
 NEVER_SOLVED = '''
@@ -28,7 +28,7 @@ NEVER_SOLVED = '''
 
 import numpy as np
 
-from bayeseval.prompts import PromptDistribution
+from bayeseval.prompts import BetaMixture
 
 PRIOR = {"pi": (1.0, 1.0), "mu": (1.0, 1.0), "rho": (1.0, 1.0)}
 SENSITIVITY = {"pi": [(1.0, 9.0)]}
@@ -54,7 +54,7 @@ def build(data, prior=PRIOR):
 
 def prompt_distribution(draws):
     pi, mu, rho = (draws[name][:, None] for name in ("pi", "mu", "rho"))
-    return PromptDistribution(weight=1 - pi, mu=mu, rho=rho, atom=np.zeros(1), atom_weight=pi)
+    return BetaMixture(weight=1 - pi, mu=mu, rho=rho, atom=np.zeros(1), atom_weight=pi)
 '''
 
 
@@ -130,7 +130,7 @@ def test_exact_density_of_each_prompt_is_a_ratio_of_evidences(correct, generatio
     post = fit(correct, generations)
     result = be.loo(post)
     expected = gauss_legendre_elpd(correct, generations)
-    assert result.pointwise[cells_of(post).cell] == pytest.approx(expected, abs=1e-7)
+    assert result.pointwise[cells_of(post, None).cell] == pytest.approx(expected, abs=1e-7)
     assert result.elpd == pytest.approx(expected.sum(), abs=1e-6)
 
 
@@ -228,7 +228,7 @@ def test_psis_of_a_model_with_a_known_posterior_is_its_closed_form(tmp_path):
     post = be.Posterior(counts_of(correct, k), model, {}, {"p": draws}, {}, "nuts", None, 1, {})
     left = betaln(a, b) - betaln(a - correct, b - (k - correct))
     binomial = gammaln(k + 1) - gammaln(correct + 1) - gammaln(k - correct + 1)
-    assert be.loo(post).pointwise[cells_of(post).cell] == pytest.approx(left + binomial, abs=0.02)
+    assert be.loo(post).pointwise[cells_of(post, None).cell] == pytest.approx(left + binomial, abs=0.02)
 
 
 def common_p(draws) -> PromptDistribution:
@@ -252,7 +252,7 @@ def test_blocks_of_cells_give_what_one_block_gives(monkeypatch):
     rng = np.random.default_rng(6)
     generations = rng.integers(1, 12, 40)
     post = fit(rng.binomial(generations, 0.4), generations)
-    cells = cells_of(post)
+    cells = cells_of(post, None)
     whole = np.concatenate(list(pointwise(post, cells)), axis=1)
     assert whole.shape == (post.n_draws, cells.prompts.size)
     monkeypatch.setattr("bayeseval.comparison.pointwise.BLOCK", 3 * post.n_draws)
@@ -421,13 +421,11 @@ def test_joined_distributions_say_what_their_parts_say():
     rng = np.random.default_rng(0)
     one = beta(rng.random(5), rng.random(5))
     weight = rng.dirichlet([1, 1, 1, 1], 7)
-    two = PromptDistribution(
+    two = BetaMixture(
         weight[:, :2], rng.random((7, 2)), rng.random((7, 2)), np.array([1.0, 0.0]), weight[:, 2:]
     )  # fmt: skip
-    three = PromptDistribution(
-        np.full((3, 1), 0.5), rng.random((3, 1)), rng.random((3, 1)), np.zeros(1), np.full((3, 1), 0.5)
-    )
-    joined = join_distributions([one, two, three])
+    three = BetaMixture(np.full((3, 1), 0.5), rng.random((3, 1)), rng.random((3, 1)), np.zeros(1), np.full((3, 1), 0.5))
+    joined = Joined.of([one, two, three])
     assert joined.n_draws == 15
     correct, generations = np.array([0, 2, 5]), np.array([5, 5, 5])
     for ask in (

@@ -251,7 +251,9 @@ def test_style_file_holds_settings_that_matplotlib_knows() -> None:
 
 
 def test_no_two_kinds_of_answers_differ_by_colour_alone() -> None:
-    assert len({marker for _, marker, _ in LOOKS.values()}) == len({number for number, *_ in LOOKS.values()}) == 3
+    kinds = {(estimand, method) for estimand in ("population", "benchmark") for method in ("model", "robust")}
+    assert set(LOOKS) == kinds
+    assert len({marker for _, marker, _ in LOOKS.values()}) == len({number for number, *_ in LOOKS.values()}) == 4
 
 
 # Scores ---------------------------------------------------------------------------------------------------------------
@@ -279,7 +281,8 @@ def test_forest_draws_the_numbers_of_the_scores(aime: Any) -> None:
     assert sorted(points) == pytest.approx(sorted(a.value for a in answers))
     legend = ax.get_legend()
     assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == [words for *_, words in LOOKS.values()]
+    kinds = {(answer.estimand, answer.method) for answer in answers}
+    assert {text.get_text() for text in legend.get_texts()} == {LOOKS[kind][2] for kind in kinds}
 
 
 def test_forest_fills_the_headline_and_leaves_the_other_answer_hollow(misfit: Any) -> None:
@@ -292,6 +295,16 @@ def test_forest_fills_the_headline_and_leaves_the_other_answer_hollow(misfit: An
     assert faces["D"] == palette()[1] and faces["o"] == "#ffffff"
     lines = {line.get_marker(): line.get_linestyle() for line in ax(ax=new_ax()).lines}
     assert lines == {"D": "-", "o": "--"}
+
+
+def test_a_robust_answer_for_these_prompts_is_drawn_too(misfit: Any) -> None:
+    score = misfit.mean("benchmark", method="robust")
+    assert (score.method, score.other.method) == ("robust", "model")
+    for ax in (score.plot(ax=new_ax()), plots.plot_scores([score], ax=new_ax())):
+        markers = [line.get_marker() for line in ax.lines if line.get_marker() not in ("None", "")]
+        assert sorted(markers) == sorted(LOOKS["benchmark", method][1] for method in ("model", "robust"))
+        assert LOOKS["benchmark", "robust"][2] in texts(ax)
+    assert "filled marks: headline" in texts(ax)
 
 
 def test_forest_says_where_there_is_no_interval(aime: Any) -> None:

@@ -24,11 +24,12 @@ from bayeseval.comparison.loo import Loo, loo, loo_among, total
 from bayeseval.comparison.models import Comparison, compare_models, labels_of, same_run
 from bayeseval.comparison.pointwise import shared_key
 from bayeseval.comparison.weights import stacked_density, stacking_weights
+from bayeseval.defaults import options
 from bayeseval.errors import OptionError
 from bayeseval.metrics import Metric
 from bayeseval.posterior.check import Check, Diagnostics, check_posterior
 from bayeseval.posterior.posterior import EXTRAPOLATION_LIMIT, EXTRAPOLATION_WARNING, Posterior
-from bayeseval.posterior.scores import ESTIMANDS, Score
+from bayeseval.posterior.scores import ESTIMANDS, Score, require_estimand
 from bayeseval.prompts import Joined, PromptDistribution
 
 if TYPE_CHECKING:
@@ -182,11 +183,15 @@ class Stacked(Posterior):
 
         asked = [metrics] if isinstance(metrics, Metric | int | np.integer) else list(metrics)
         chosen = [metric if isinstance(metric, Metric) else be_metrics.pass_at(metric) for metric in asked]
+        if require_estimand(estimand) == "benchmark":
+            for one in (*self.members, self):
+                Posterior._compute(one, chosen)
         everyone: list[tuple[str, Posterior, float]] = [
             *zip(self.names, self.members, self.weights.tolist(), strict=True),
             ("stack", self, 1.0),
         ]
-        answers = {name: one.scores(chosen, estimand, prob, "model") for name, one, _ in everyone}
+        prob = options.interval_prob(prob)
+        answers = {name: [_alone(one, metric, estimand, prob) for metric in chosen] for name, one, _ in everyone}
         seen = self.typical_generations
         rows = [
             {
@@ -315,6 +320,14 @@ def mixed_draws(weights: np.ndarray, available: np.ndarray, size: int, rng: np.r
         np.floor((np.arange(number) + rng.random()) * total_draws / max(number, 1)).astype(int)
         for number, total_draws in zip(numbers, available, strict=True)
     ]
+
+
+def _alone(one: Posterior, metric: Metric, estimand: str, prob: float) -> Score:
+    """What one model says, without the robust answer and without what other families say."""
+    if estimand == "population" and one.exact is not None:
+        return one._model_answer(metric, prob)
+    draws = one._cache[metric][0] if estimand == "benchmark" else one.distribution.score(metric)
+    return Posterior._make(one, metric, estimand, draws, prob, "model")
 
 
 def _stand_in(names: Sequence[str], members: Sequence[Posterior]) -> ModelFile:

@@ -13,7 +13,9 @@ from bayeseval.plots.comparison import plot_comparison
 from bayeseval.plots.curves import plot_pass_curve
 from bayeseval.plots.distribution import plot_prompt_distribution
 from bayeseval.plots.extrapolation import plot_extrapolation
+from bayeseval.plots.families import plot_families
 from bayeseval.plots.forest import plot_scores
+from bayeseval.plots.groups import plot_groups
 from bayeseval.plots.intervals import plot_intervals
 from bayeseval.plots.planning import plot_plan
 from bayeseval.plots.single import plot_score
@@ -22,8 +24,10 @@ __all__ = [
     "plot_calibration",
     "plot_check",
     "plot_comparison",
-    "plot_extrapolation",
     "plot_coverage",
+    "plot_extrapolation",
+    "plot_families",
+    "plot_groups",
     "plot_intervals",
     "plot_pass_curve",
     "plot_plan",

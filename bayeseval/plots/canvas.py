@@ -36,6 +36,7 @@ LOOKS = {
     ("population", "model"): (0, "o", "prompts like these (population), model"),
     ("population", "robust"): (1, "D", "prompts like these (population), robust"),
     ("benchmark", "model"): (3, "s", "these prompts (benchmark)"),
+    ("benchmark", "robust"): (5, "^", "these prompts (benchmark), robust"),
 }
 """Number in the palette, marker and words of each estimand and method, the same in every figure."""
 

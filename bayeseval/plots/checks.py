@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from bayeseval.posterior.check import Check
 
-__all__ = ["plot_check"]
+__all__ = ["label_the_bins", "plot_check"]
 
 MOST_LABELS = 14
 
@@ -69,7 +69,7 @@ def plot_check(check: Check, *, ax: Axes | None = None) -> Axes:
                 label="seen, outside",
             )
             handles.insert(1, stray)
-        _label_the_bins(ax, histogram.kind, histogram.label)
+        label_the_bins(ax, histogram.kind, histogram.label)
         ax.set_xlim(-0.7, place.size - 0.3)
         ax.set_ylim(bottom=0)
         ax.grid(axis="x", visible=False)
@@ -81,7 +81,8 @@ def plot_check(check: Check, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _label_the_bins(ax: Axes, kind: str, label: tuple[str, ...]) -> None:
+def label_the_bins(ax: Axes, kind: str, label: tuple[str, ...]) -> None:
+    """Ticks and words of the axis of bins: counts of correct generations, or values of a distribution function."""
     if kind == "latent":
         ax.set_xlabel("distribution function of the model at P(correct) (uniform if the model is right)")
         ends = [float(text.split("-")[0]) for text in label] + [1.0]

@@ -10,7 +10,7 @@ from bayeseval import metrics
 from bayeseval.comparison.stacked import Stacked
 from bayeseval.defaults import options
 from bayeseval.errors import require_positive_integer
-from bayeseval.plots.canvas import canvas, colour, interval_words, legend_below, plain, run_words
+from bayeseval.plots.canvas import canvas, colour, finite, interval_words, legend_below, plain, run_words, span
 from bayeseval.posterior.scores import ESTIMANDS, require_estimand
 
 if TYPE_CHECKING:
@@ -95,7 +95,8 @@ def plot_extrapolation(
         ticks = ticks[:: -(-len(ticks) // 9)]
         ax.set_xticks(ticks, [f"{k:,}" for k in ticks])
         ax.minorticks_off()
-        ax.set_ylim(-0.02, 1.02)
+        ends = finite([*frame["value"], *frame["lower"], *frame["upper"]])
+        ax.set_ylim(*span(float(ends.min()), float(ends.max())))
         ax.set_xlabel("k, attempts at a prompt")
         ax.set_ylabel("pass@k")
         ax.set_title(

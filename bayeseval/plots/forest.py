@@ -169,6 +169,6 @@ def _title(scores: list[Score], left_out: int) -> str:
     if len(benchmarks) == 1:
         parts.append(plain(benchmarks[0]))
     methods = {(s.estimand, s.method) for score in scores for s in (score, score.other) if s is not None}
-    filled = "filled marks: headline" if len({key for key in methods if key[0] == "population"}) > 1 else ""
+    filled = "filled marks: headline" if len(methods) > len({estimand for estimand, _ in methods}) else ""
     missing = f"{left_out:,} lower rows left out" if left_out else ""
     return ", ".join(filter(None, [" on ".join(parts), filled, missing]))

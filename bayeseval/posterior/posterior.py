@@ -228,6 +228,12 @@ class Posterior:
         )
         return self.counts.to_frame().assign(mean=mean, lower=lower, upper=upper)
 
+    def groups(self, prob: float | None = None) -> pd.DataFrame:
+        """Mean of P(correct) in every group of prompts; see `bayeseval.posterior.groups.group_summaries`."""
+        from bayeseval.posterior.groups import group_summaries
+
+        return group_summaries(self, prob)
+
     # Trust -----------------------------------------------------------------------------------------------------------
 
     def check(self) -> Check:

@@ -101,6 +101,12 @@ class Posteriors(Sequence[Posterior]):
 
         return pd.concat([item.prompts(prob) for item in self.items], ignore_index=True)
 
+    def groups(self, prob: float | None = None) -> pd.DataFrame:
+        """`Posterior.groups` of every run, one below another."""
+        import pandas as pd
+
+        return pd.concat([item.groups(prob) for item in self.items], ignore_index=True)
+
     def check(self) -> Mapping[tuple[str, str], Check]:
         """`Posterior.check` of every run, by (system, benchmark)."""
         return {(item.system, item.benchmark): item.check() for item in self.items}
