@@ -16,6 +16,7 @@ __all__ = ["BLOCKS", "ModelData", "keyed_cells", "unique_cells"]
 
 BLOCKS = ("survival", "cells", "groups", "runs", "prompts")
 """Kinds of arrays that a model file may name in its ``DATA``."""
+LARGE_GROUP = 20
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,19 @@ class ModelData:
         stacked = [one.resized(shape).arrays for one in counts]
         arrays = {f"group_{name}": np.stack([one[name] for one in stacked]) for name in stacked[0]}
         return {**arrays, "group_share": np.array([rows.mean() for rows in members])}
+
+    @property
+    def large_groups(self) -> bool:
+        """Whether groups have 20 prompts or more on average: their means are then better sampled as they are (centred).
+
+        Small ones are better sampled as deviations in units of their spread.
+        """
+        return self.group is not None and self.correct.size >= LARGE_GROUP * len(self.group_names)
+
+    @property
+    def choices(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """What a model may decide by besides the shapes of arrays, in the form of shapes: programs depend on it."""
+        return ("head", (self.head,)), ("large_groups", (int(self.large_groups),))
 
     @cached_property
     def runs(self) -> dict[str, np.ndarray]:

@@ -51,7 +51,11 @@ def build(data, prior=PRIOR):
         m = pm.Normal("m", *prior["m"])
         tau = pm.HalfNormal("tau", *prior["tau"])
         rho = pm.Beta("rho", *prior["rho"])
-        x = m + tau * pm.Normal("z", 0, 1, shape=len(data.groups["group_share"]))
+        size = len(data.groups["group_share"])
+        if data.large_groups:  # the same model, in the coordinates in which NUTS moves best
+            x = pm.Normal("logit_mu", m, tau, shape=size)
+        else:
+            x = m + tau * pm.Normal("z", 0, 1, shape=size)
         mu = pm.Deterministic("mu", pm.math.sigmoid(x))
         every = pt.ones_like(mu)
         loglik = beta_binomial_loglik(pt, mu, pm.math.sigmoid(-x), rho * every, (1 - rho) * every, counts)

@@ -49,8 +49,11 @@ def build(data, prior=PRIOR):
         size = len(data.groups["group_share"])
         m, r = pm.Normal("m", *prior["m"]), pm.Normal("r", *prior["r"])
         tau, kappa = pm.HalfNormal("tau", *prior["tau"]), pm.HalfNormal("kappa", *prior["kappa"])
-        x = m + tau * pm.Normal("z_mu", 0, 1, shape=size)
-        y = r + kappa * pm.Normal("z_rho", 0, 1, shape=size)
+        if data.large_groups:  # the same model, in the coordinates in which NUTS moves best
+            x, y = pm.Normal("logit_mu", m, tau, shape=size), pm.Normal("logit_rho", r, kappa, shape=size)
+        else:
+            x = m + tau * pm.Normal("z_mu", 0, 1, shape=size)
+            y = r + kappa * pm.Normal("z_rho", 0, 1, shape=size)
         mu, rho = pm.Deterministic("mu", pm.math.sigmoid(x)), pm.Deterministic("rho", pm.math.sigmoid(y))
         pm.Deterministic("share", arrays["group_share"])
         pm.Deterministic("mean", (arrays["group_share"] * mu).sum())

@@ -37,14 +37,15 @@ def test_modes_get_their_proportions_whatever_the_chains_say():
 def test_a_curved_ridge_is_followed():
     def banana(points):
         x, y = points.T
-        return stats.norm.logpdf(x, scale=2) + stats.norm.logpdf(y, loc=x**2, scale=0.3)
+        return stats.norm.logpdf(x, scale=2) + stats.norm.logpdf(y, loc=x**2, scale=0.6)
 
     rng = np.random.default_rng(2)
     x = 0.7 * rng.normal(0, 2, 2000)  # chains that did not reach the ends
-    start = np.column_stack([x, x**2 + 0.3 * rng.standard_normal(2000)])
+    start = np.column_stack([x, x**2 + 0.6 * rng.standard_normal(2000)])
     result = resample(banana, start, 4000, rng)
     assert result.pareto_k < 0.7
-    assert result.positions[:, 0].std() == pytest.approx(2, abs=0.15)
+    assert start[:, 0].std() < 1.45
+    assert result.positions[:, 0].std() == pytest.approx(2, abs=0.2)
 
 
 def test_weights_that_cannot_be_trusted_say_so():

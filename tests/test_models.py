@@ -52,9 +52,7 @@ def test_the_density_of_a_model_is_what_its_distribution_says_of_the_counts(name
     distribution = model.prompt_distribution(values_at(model, data[0], points))
     key = ModelData.of(first, ("groups",)).group if distribution.keyed_by else None
     ours, theirs = (distribution.logpmf(correct, generations, key).sum(axis=1) for correct in sets)
-    constant = sum(
-        (1 if index else -1) * _log_binomials(correct, generations) for index, correct in enumerate(sets)
-    )
+    constant = sum((1 if index else -1) * _log_binomials(correct, generations) for index, correct in enumerate(sets))
     np.testing.assert_allclose(densities[1] - densities[0], theirs - ours - constant, rtol=1e-6, atol=1e-6)
 
 

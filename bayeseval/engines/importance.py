@@ -31,6 +31,8 @@ NEIGHBOURS = 0.1
 POINTS = 4
 """Weighted points for each draw wanted."""
 ROUNDS = 4
+FEWEST = 100
+"""Effective points below which the shape of the tail means nothing, and is taken as infinite."""
 FREEDOM = 5.0
 WIDE = 0.1
 """Share of points from one wide Student distribution over all draws, which covers what the kernels may miss."""
@@ -47,7 +49,8 @@ class Resampled:
     effective : float
         Effective number of points.
     pareto_k : float
-        Shape of the tail of the weights; above 0.7 they are not to be trusted.
+        Shape of the tail of the weights; above 0.7 they are not to be trusted, and with too few effective points it
+        is infinite.
     """
 
     positions: np.ndarray
@@ -73,12 +76,11 @@ def resample(
     Returns
     -------
     Resampled
-        Of the round with the most effective points, among several in which q is fitted anew.
+        Of the last round, among at least two in which q is fitted anew.
     """
-    best: Resampled | None = None
     around = positions
     number = POINTS * size
-    for _ in range(ROUNDS):
+    for turn in range(ROUNDS):
         proposal = _Proposal(around, rng)
         points = proposal.draw(number, rng)
         log_ratio = log_density(points) - proposal.log_density(points)
@@ -92,13 +94,11 @@ def resample(
         ends[-1] = 1.0
         chosen = np.searchsorted(ends, (np.arange(size) + rng.random()) / size)
         drawn = points[rng.permutation(chosen)]
-        if best is None or effective > best.effective:
-            best = Resampled(drawn, effective, shape)
+        result = Resampled(drawn, effective, shape if effective > FEWEST else float("inf"))
         around = np.concatenate([drawn, positions[rng.integers(0, len(positions), len(positions) // 10)]])
-        if effective > size:
+        if turn and effective > size:
             break
-    assert best is not None
-    return best
+    return result
 
 
 class _Proposal:
@@ -146,5 +146,6 @@ def _smoothed(log_ratio: np.ndarray) -> tuple[np.ndarray, float]:
 
     finite = np.where(np.isfinite(log_ratio), log_ratio, log_ratio[np.isfinite(log_ratio)].min() - 700.0)
     # What arviz_stats takes is the logarithm of the likelihood left out, so minus that of the weight.
-    log_weight, shape = array_stats.psislw(-finite)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_weight, shape = array_stats.psislw(-finite)
     return np.asarray(log_weight), float(shape)

@@ -91,7 +91,7 @@ def _evaluator(
     import jax
 
     shapes = tuple((name, values.shape) for name, values in data.arrays.items())
-    key = (model.digest, tuple(sorted(prior.items())), shapes, data.head)
+    key = (model.digest, tuple(sorted(prior.items())), shapes, data.choices)
     if key not in _evaluators:
         _compat.import_pymc()
         density, constrain, facts = density_of(model, prior, data)

@@ -98,7 +98,7 @@ def _sample_with_programs(
     vectorised = jax.default_backend() != "cpu" if settings.vectorised is None else settings.vectorised
     by_shape: dict[tuple[tuple[str, tuple[int, ...]], ...], list[int]] = {}
     for index, one in enumerate(data):
-        shapes = (*((name, values.shape) for name, values in one.arrays.items()), ("head", (one.head,)))
+        shapes = (*((name, values.shape) for name, values in one.arrays.items()), *one.choices)
         by_shape.setdefault(shapes, []).append(index)
     single = len(data) == 1
     if single:

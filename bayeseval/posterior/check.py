@@ -21,6 +21,7 @@ from bayeseval.engines.mending import ESS_LIMIT, RHAT_LIMIT
 from bayeseval.engines.quadrature import exact_under
 from bayeseval.errors import FitError
 from bayeseval.estimators import moments
+from bayeseval.estimators.variance import clustered_se
 from bayeseval.posterior.histogram import PREDICTIVE_DRAWS, HistogramCheck, histogram_check
 
 if TYPE_CHECKING:
@@ -165,6 +166,7 @@ def check_posterior(posterior: Posterior) -> Check:
     misfit = bool(histogram.p < P_LIMIT or shifted)
     warnings = list(diagnostics.warnings)
     population_warnings = []
+    units = "clusters" if posterior.distribution.keyed_by == "cluster" else "prompts"
     if misfit:
         reasons = []
         if histogram.p < P_LIMIT:
@@ -176,7 +178,7 @@ def check_posterior(posterior: Posterior) -> Check:
             f"post.check().plot(){_others(posterior)}"
         )
         population_warnings.append(
-            "for prompts like these the robust score (Bayesian bootstrap over prompts) is therefore the headline, "
+            f"for prompts like these the robust score (Bayesian bootstrap over {units}) is therefore the headline, "
             "not that of the model"
         )
     elif abs(z_shift) > Z_SHIFT_LIMIT:
@@ -301,7 +303,14 @@ def _z_shift(posterior: Posterior) -> tuple[float, bool]:
         return float("nan"), False
     frame = moments(counts).to_frame()
     estimate, error = float(frame["mean"].iloc[0]), float(frame["se_population"].iloc[0])
+    units = answered.sum()
+    if posterior.distribution.keyed_by == "cluster" and posterior.key is not None:
+        cluster = posterior.key[answered]
+        units = np.unique(cluster).size
+        if units < 2:
+            return float("nan"), False
+        error = clustered_se(counts.correct[answered] / counts.generations[answered], cluster)
     if not error > 0:
         return float("nan"), False
-    expected = answered.sum() * min(estimate, 1 - estimate)
+    expected = units * min(estimate, 1 - estimate)
     return (float(posterior.distribution.mean().mean()) - estimate) / error, bool(expected >= EXPECTED_LIMIT)
