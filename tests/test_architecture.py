@@ -27,6 +27,7 @@ FLOORS = [
         "_version",
         "arrays",
         "counts",
+        "credit_data",
         "credit_tables",
         "credits",
         "defaults",
