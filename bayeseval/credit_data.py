@@ -9,7 +9,7 @@ import numpy as np
 
 from bayeseval.credit_tables import CreditTable
 from bayeseval.errors import DataError
-from bayeseval.likelihoods import head_length, level_survival
+from bayeseval.likelihoods import common_nodes, head_length, level_survival
 from bayeseval.model_data import padded_length
 from bayeseval.readers.values import SAME
 
@@ -101,7 +101,8 @@ class CreditData:
 
         ``interior_credits``, ``interior_log_credit``, ``interior_log_rest`` and ``interior_prompts`` (cell,): how many
         credits in between a prompt has, the sums of log(y) and log(1 - y), and how many prompts are alike. Padded to a
-        power of two; padding has 0 prompts.
+        power of two; padding has 0 prompts. ``interior_z`` (node,) are the nodes over which the means of prompts are
+        integrated out.
 
         Raises
         ------
@@ -109,12 +110,14 @@ class CreditData:
             If credits in between never differ within a prompt, so that their spread has no finite estimate.
         """
         self._refuse_steps()
-        some = self.prompts.take(self.table.interior > 0)
-        cells, alike, _ = some.distinct()
+        table, some = self.table, self.table.interior > 0
+        cells, alike, _ = self.prompts.take(some).distinct()
+        squares = np.maximum(table.squares - table.ones, 0)[some]
+        z = common_nodes(table.interior[some].astype(float), table.interior_mean[some], squares)
         padded = np.zeros((4, padded_length(alike.size)))
         padded[:, : alike.size] = cells.counts[:, 1], cells.log_credit, cells.log_rest, alike
         names = ("interior_credits", "interior_log_credit", "interior_log_rest", "interior_prompts")
-        return {**level_survival(self.prompts.counts), **dict(zip(names, padded, strict=True))}
+        return {**level_survival(self.prompts.counts), **dict(zip(names, padded, strict=True)), "interior_z": z}
 
     def _refuse_steps(self) -> None:
         table = self.table

@@ -12,7 +12,7 @@ r"""Continuous: credits anywhere from 0 to 1, with no and full credit apart from
 
 A generation of prompt i has credit 0, a credit strictly in between, or credit 1, with probabilities :math:`\pi_{i0},
 \pi_{i*}, \pi_{i1}`; in between it is Beta with mean :math:`m_i`. The prompt scores :math:`\pi_{i1} + \pi_{i*}m_i`. The
-:math:`\pi_i` are integrated out in closed form, the :math:`m_i` by quadrature around the mode of each prompt.
+:math:`\pi_i` are integrated out in closed form, the :math:`m_i` by quadrature.
 
 **Priors.** :math:`\phi` and :math:`\rho` as in the other models. :math:`\delta` is how much credits in between vary
 within a prompt, relative to 0s and 1s of the same mean; its prior has mean 1/4 and little beyond 1/2, where most
@@ -56,7 +56,7 @@ def build(data, prior=PRIOR):
         delta = pm.Beta("delta", *prior["delta"])
         a = pm.Normal("a", *prior["a"])
         b = pm.HalfNormal("b", *prior["b"])
-        between = [arrays[f"interior_{name}"] for name in ("credits", "log_credit", "log_rest")]
+        between = [arrays[f"interior_{name}"] for name in ("credits", "log_credit", "log_rest", "z")]
         log_p = interior_loglik(pt, a, b, (1 - delta) / delta, *between)
         pm.Potential("kinds", dirichlet_multinomial_loglik(pt, phi, rho, 1 - rho, arrays))
         pm.Potential("between", (arrays["interior_prompts"] * log_p).sum())

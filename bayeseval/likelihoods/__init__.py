@@ -19,7 +19,7 @@ from bayeseval.likelihoods.dirichlet_multinomial import (
     dirichlet_multinomial_logpmf,
     level_survival,
 )
-from bayeseval.likelihoods.interior import interior_loglik
+from bayeseval.likelihoods.interior import common_nodes, interior_loglik
 from bayeseval.likelihoods.logit_normal import logit_normal_cells
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "beta_binomial_cells",
     "beta_binomial_loglik",
     "beta_binomial_logpmf",
+    "common_nodes",
     "dirichlet_multinomial_loglik",
     "dirichlet_multinomial_logpmf",
     "head_length",

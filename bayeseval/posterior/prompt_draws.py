@@ -22,7 +22,7 @@ from bayeseval.metrics import Metric
 from bayeseval.model_data import keyed_cells, unique_cells
 from bayeseval.prompts import PromptDistribution
 
-__all__ = ["benchmark_scores", "bootstrap_scores", "prompt_summaries"]
+__all__ = ["BLOCK", "benchmark_scores", "bootstrap_scores", "in_threads", "prompt_summaries"]
 
 T = TypeVar("T")
 
@@ -86,7 +86,7 @@ def benchmark_scores(
             results.append((values.mean(axis=1), robust))
         return results
 
-    parts = _in_threads(work, starts)
+    parts = in_threads(work, starts)
     return {
         metric: (
             np.concatenate([part[index][0] for part in parts]),
@@ -158,7 +158,7 @@ def prompt_summaries(
         p = posterior.draw(rng, np.arange(cell_correct[part].size))
         return np.vstack([posterior.mean().mean(axis=0), np.quantile(p, tails, axis=0)])
 
-    summaries = np.concatenate(_in_threads(work, range(0, cell_correct.size, step)), axis=1)
+    summaries = np.concatenate(in_threads(work, range(0, cell_correct.size, step)), axis=1)
     mean, lower, upper = summaries[:, cell]
     return mean, lower, upper
 
@@ -186,6 +186,7 @@ def _tabulated(metric: Metric) -> Callable[[np.ndarray], np.ndarray]:
     return evaluate
 
 
-def _in_threads(work: Callable[[int], T], starts: Sequence[int]) -> list[T]:
+def in_threads(work: Callable[[int], T], starts: Sequence[int]) -> list[T]:
+    """Results of ``work`` for every start, in order; NumPy works outside Python's lock."""
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
         return list(pool.map(work, starts))
