@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_credit_distribution"]
 
-BINS = 20
+FEWEST_BINS, MOST_BINS = 5, 20
 DRAWS = 200
 FRESH = 2000
 """Fresh prompts of each draw; a share of 5% then errs by half a percent."""
@@ -53,7 +53,8 @@ def plot_credit_distribution(posterior: CreditPosterior, *, ax: Axes | None = No
     table, distribution = posterior.table, posterior.distribution
     used = table.generations > 0
     means = table.total[used] / table.generations[used]
-    edges = np.linspace(0, 1, BINS + 1)
+    bins = int(np.clip(np.median(table.generations[used]) + 1, FEWEST_BINS, MOST_BINS))
+    edges = np.linspace(0, 1, bins + 1)
     seen = np.histogram(np.clip(means, 0, 1), edges)[0] / means.size
     chosen = np.linspace(0, distribution.n_draws - 1, min(DRAWS, distribution.n_draws)).astype(int)
     fresh = distribution.take(chosen).fresh(FRESH, np.random.default_rng([posterior.seed, 4])).score

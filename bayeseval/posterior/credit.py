@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from bayeseval.posterior.credit_check import CreditCheck
 
-__all__ = ["CreditPosterior"]
+__all__ = ["CreditPosterior", "refuse_credits"]
 
 MOST_WORK = 1 << 27
 """Draws × prompts × numbers held for each: beyond that, scores of prompts take every second, third, ... draw."""
@@ -336,3 +336,9 @@ class CreditPosterior:
             n_generations=int(self.table.generations.sum()), method=method,
             warnings=self.check().warnings_for(estimand),
         )  # fmt: skip
+
+
+def refuse_credits(given: object) -> None:
+    """Raise `OptionError` for a posterior of credits, where what was asked needs counts of correct generations."""
+    if isinstance(given, CreditPosterior):
+        _ = given.counts
