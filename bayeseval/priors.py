@@ -133,7 +133,10 @@ def prior_predictive(
 
 
 def prior_draws(
-    model: ModelFile, prior: Mapping[str, tuple[float, ...]], draws: int, seed: int,
+    model: ModelFile,
+    prior: Mapping[str, tuple[float, ...]],
+    draws: int,
+    seed: int,
     data: ModelData | CreditData | None = None,
 ) -> dict[str, np.ndarray]:
     """Draws of the model's parameters and deterministic quantities from the prior (draw, ...).

@@ -54,6 +54,7 @@ DRAWN_ON_CALL = "plots"
 PUBLIC = {
     "BayesevalError",
     "Counts",
+    "CreditPosterior",
     "Credits",
     "Outcomes",
     "Posterior",

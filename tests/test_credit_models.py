@@ -191,9 +191,7 @@ def test_moments_over_prompts_are_those_of_fresh_prompts_and_their_generations(d
     credit = fresh.generate(np.full(size, 3), rng).reshape(size, 3)
     assert credit.mean() == pytest.approx(distribution.mean()[0], abs=4 * 0.5 / size**0.5)
     # Two generations of a prompt share nothing but the prompt.
-    assert np.cov(credit[rng.permutation(size)][:, rng.permutation(3)].T)[0, 1] == pytest.approx(
-        distribution.sd()[0] ** 2, abs=0.006
-    )
+    assert np.cov(rng.permuted(credit, axis=1).T)[0, 1] == pytest.approx(distribution.sd()[0] ** 2, abs=0.006)
     for end in (0.0, 1.0):
         share = np.mean((credit == end).all(axis=1))
         assert share == pytest.approx(distribution.all_alike(end, 3)[0], abs=4 * 0.5 / size**0.5)
@@ -368,8 +366,10 @@ def test_models_and_data_must_be_of_one_kind():
         (credits, "continuous", "never differ between the generations of a prompt"),
         (be.Credits.from_matrix([[0.3, 0.6]]).outcomes(threshold=0.5), "continuous", "Outcomes holds right and wrong"),
     ):
-        tried = given if model != "continuous" or not isinstance(given, be.Credits) else be.Credits.from_matrix(
-            [[0.5, 0.5], [0.2, 0.2]]
+        tried = (
+            given
+            if model != "continuous" or not isinstance(given, be.Credits)
+            else be.Credits.from_matrix([[0.5, 0.5], [0.2, 0.2]])
         )
         with pytest.raises(be.BayesevalError, match=message):
             be.fit(tried, model=model, progress=False)

@@ -286,7 +286,11 @@ def _words(design: Counts) -> str:
 
 
 def _ranks(
-    truths: Truths, index: int, posterior: Posterior | CreditPosterior, metrics: Sequence[Metric], rng: np.random.Generator
+    truths: Truths,
+    index: int,
+    posterior: Posterior | CreditPosterior,
+    metrics: Sequence[Metric],
+    rng: np.random.Generator,
 ) -> dict[str, float]:
     """Rank of every quantity of one replicate."""
     pairs: dict[str, tuple[float, np.ndarray]] = {}

@@ -64,9 +64,7 @@ def common_nodes(credits: np.ndarray, mean: np.ndarray, squares: np.ndarray) -> 
     return np.linspace(-RANGE, RANGE, next((shape for shape in NODE_SHAPES if shape >= needed), NODE_SHAPES[-1]))
 
 
-def interior_loglik(
-    xp: Any, a: Any, b: Any, kappa: Any, credits: Any, log_credit: Any, log_rest: Any, z: Any
-) -> Any:
+def interior_loglik(xp: Any, a: Any, b: Any, kappa: Any, credits: Any, log_credit: Any, log_rest: Any, z: Any) -> Any:
     """Log density of the interior credits of each cell, without the factor 1 / (y (1 - y)) of every credit.
 
     Parameters
@@ -153,9 +151,7 @@ def log_gamma(xp: Any, x: Any) -> Any:
     return (y - 0.5) * xp.log(y) - y + 0.5 * np.log(2 * np.pi) + series - xp.log(xp.maximum(product, 1e-300))
 
 
-def _modes(
-    xp: Any, a: Any, b: Any, kappa: Any, credits: Any, log_credit: Any, log_rest: Any
-) -> tuple[Any, Any]:
+def _modes(xp: Any, a: Any, b: Any, kappa: Any, credits: Any, log_credit: Any, log_rest: Any) -> tuple[Any, Any]:
     """Mode of the integrand in z by Fisher scoring, and its scale (..., cell)."""
     some = xp.maximum(credits, 1.0)
     start = xp.minimum(xp.maximum((log_credit - log_rest) / some, -START), START)

@@ -132,7 +132,7 @@ class FreshPrompts:
     kappa: np.ndarray | None = None
 
     def generate(self, generations: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Credits of so many generations of each prompt (draw, generation): those of the first prompt first."""
+        """Credits of so many generations of each prompt (draw, generation), prompt after prompt, there by level."""
         generations = np.asarray(generations, dtype=np.int64)
         counts = rng.multinomial(np.broadcast_to(generations, self.score.shape), self.shares)
         credit = np.repeat(np.tile(self.level, self.score.size), counts.ravel())
@@ -264,9 +264,7 @@ class ContinuousCredit(CreditDistribution):
         shares = self._shares(np.zeros((prompts, 3)), rng)
         logit = self.a[:, None] + self.b[:, None] * rng.standard_normal((self.n_draws, prompts))
         m = 1 / (1 + np.exp(-logit))
-        return FreshPrompts(
-            shares[..., 2] + shares[..., 1] * m, shares, np.array([0.0, np.nan, 1.0]), m, self.kappa
-        )
+        return FreshPrompts(shares[..., 2] + shares[..., 1] * m, shares, np.array([0.0, np.nan, 1.0]), m, self.kappa)
 
     def draw(self, prompts: PromptCredits, rng: np.random.Generator) -> np.ndarray:
         """One mean credit for each draw and prompt (draw, prompt)."""
