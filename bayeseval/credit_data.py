@@ -17,6 +17,7 @@ __all__ = ["CREDIT_BLOCKS", "CreditData", "PromptCredits"]
 
 CREDIT_BLOCKS = ("levels", "credits")
 """Kinds of arrays that a model file for credits may name in its ``DATA``."""
+FEWEST_CELLS = 32
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ class CreditData:
 
         ``interior_credits``, ``interior_log_credit``, ``interior_log_rest`` and ``interior_prompts`` (cell,): how many
         credits in between a prompt has, the sums of log(y) and log(1 - y), and how many prompts are alike. Padded to a
-        power of two; padding has 0 prompts. ``interior_z`` (node,) are the nodes over which the means of prompts are
+        power of two of at least 32; padding has 0 prompts. ``interior_z`` (node,) are the nodes over which the means of prompts are
         integrated out.
 
         Raises
@@ -114,7 +115,7 @@ class CreditData:
         cells, alike, _ = self.prompts.take(some).distinct()
         squares = np.maximum(table.squares - table.ones, 0)[some]
         z = common_nodes(table.interior[some].astype(float), table.interior_mean[some], squares)
-        padded = np.zeros((4, padded_length(alike.size)))
+        padded = np.zeros((4, padded_length(max(alike.size, FEWEST_CELLS))))
         padded[:, : alike.size] = cells.counts[:, 1], cells.log_credit, cells.log_rest, alike
         names = ("interior_credits", "interior_log_credit", "interior_log_rest", "interior_prompts")
         return {**level_survival(self.prompts.counts), **dict(zip(names, padded, strict=True)), "interior_z": z}

@@ -56,9 +56,7 @@ def settings(given: Mapping[str, Any]) -> Settings:
     if credit is None and levels is not None:
         raise OptionError("--levels are the credits that can be given: name the column with --credit, too")
     if credit is not None and given["threshold"] is not None:
-        raise OptionError(
-            "--credit keeps partial credit and --threshold cuts it into right and wrong: give one of them"
-        )
+        raise OptionError("--credit keeps partial credit and --threshold cuts it into right and wrong: give one")
     models = given["model"] or [DEFAULT_MODEL if credit is None else None]
     return Settings(
         system=given["system"] or [],

@@ -20,7 +20,7 @@ import numpy as np
 __all__ = ["common_nodes", "interior_loglik", "interior_nodes"]
 
 RANGE = 7.5
-NODE_SHAPES = (32, 64, 96, 128, 192, 256, 384, 512, 1024, 2048, 4096, 8192, 16384)
+NODE_SHAPES = (64, 256, 1024, 4096, 16384)
 NODES = 21
 REACH = 3.0
 STEPS = 8

@@ -31,8 +31,8 @@ def require_mean(metric: Metric) -> None:
     """Refuse every score but the mean."""
     if metric.kind != "mean":
         raise OptionError(
-            f"{metric.name} asks whether a generation is correct, and credits have no such thing: say from which credit "
-            f"on it is, with be.fit(credits.outcomes(threshold=1)) for full marks; credits themselves have a mean"
+            f"{metric.name} asks whether a generation is correct, and credits have no such thing: say from which "
+            f"credit on it is, with be.fit(credits.outcomes(threshold=1)) for full marks; credits have a mean alone"
         )
 
 
