@@ -11,13 +11,14 @@ from bayeseval.credit_tables import CreditTable
 from bayeseval.errors import DataError
 from bayeseval.likelihoods import common_nodes, head_length, level_survival
 from bayeseval.model_data import padded_length
-from bayeseval.readers.values import SAME
 
 __all__ = ["CREDIT_BLOCKS", "CreditData", "PromptCredits"]
 
 CREDIT_BLOCKS = ("levels", "credits")
 """Kinds of arrays that a model file for credits may name in its ``DATA``."""
 FEWEST_CELLS = 32
+LARGEST = 1 - 2.0**-53
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -102,8 +103,8 @@ class CreditData:
 
         ``interior_credits``, ``interior_log_credit``, ``interior_log_rest`` and ``interior_prompts`` (cell,): how many
         credits in between a prompt has, the sums of log(y) and log(1 - y), and how many prompts are alike. Padded to a
-        power of two of at least 32; padding has 0 prompts. ``interior_z`` (node,) are the nodes over which the means of prompts are
-        integrated out.
+        power of two of at least 32; padding has 0 prompts. ``interior_z`` (node,) are the nodes over which the means of
+        prompts are integrated out.
 
         Raises
         ------
@@ -123,8 +124,13 @@ class CreditData:
     def _refuse_steps(self) -> None:
         table = self.table
         several = table.interior > 1
-        squares = (table.squares - table.ones)[several] / table.interior[several]
-        if several.any() and (squares - table.interior_mean[several] ** 2).max() <= SAME:
+        n, mean = table.interior[several], table.interior_mean[several]
+        # The mean of logarithms lies below the logarithm of the mean unless all are equal, however small they are.
+        gaps = np.maximum(
+            np.log(mean) - table.log_credit[several] / n,
+            np.log1p(-np.minimum(mean, LARGEST)) - table.log_rest[several] / n,
+        )
+        if several.any() and gaps.max() <= ROUNDING:
             raise DataError(
                 f"{self.label}: credits between 0 and 1 never differ between the generations of a prompt, so a "
                 f"distribution of continuous credits would be infinitely narrow; if they are steps, declare them with "

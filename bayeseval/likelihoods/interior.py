@@ -24,6 +24,7 @@ NODE_SHAPES = (64, 256, 1024, 4096, 16384)
 NODES = 21
 REACH = 3.0
 STEPS = 8
+LARGEST = 1 - 2.0**-53
 SHIFT = 5
 START = 6.0
 """Largest logit at which the search for the mode starts."""
@@ -54,7 +55,7 @@ def common_nodes(credits: np.ndarray, mean: np.ndarray, squares: np.ndarray) -> 
     """
     if not credits.size:
         return np.linspace(-RANGE, RANGE, NODE_SHAPES[0])
-    logit = np.log(mean) - np.log1p(-mean)
+    logit = np.log(mean) - np.log1p(-np.minimum(mean, LARGEST))
     spread = max(1.0, 1.5 * float(np.std(logit)))
     freedom = float(np.sum(credits - 1))
     within = float(np.sum(squares - credits * mean**2)) / freedom if freedom > 0 else 0.0

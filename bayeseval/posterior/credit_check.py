@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayeseval.credit_data import CreditData
 from bayeseval.display import html_table
 from bayeseval.estimators.credit import credit_moments
 from bayeseval.posterior.check import EXPECTED_LIMIT, P_LIMIT, Z_SHIFT_LIMIT, Diagnostics, diagnose
 from bayeseval.posterior.histogram import PREDICTIVE_DRAWS, HistogramCheck, deviance
+from bayeseval.prompts import ContinuousCredit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +33,8 @@ MOST_NUMBERS = 1 << 25
 FEWEST_DRAWS = 100
 BLOCK = 1 << 21
 SAME = 1e-9
+COARSE = 1.6
+"""Steps between nodes, in widths of the narrowest prompt, from which the integral errs by more than 1e-3."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -249,6 +253,15 @@ def _thin_data(posterior: CreditPosterior) -> list[str]:
             "no credit lies between 0 and 1, so what the model says of such credits is its prior; these are counts: "
             "be.fit(credits.outcomes(threshold=1)) asks for less"
         )
+    distribution = posterior.distribution
+    if isinstance(distribution, ContinuousCredit) and table.interior.any():
+        z = CreditData(table, posterior.model.blocks).credits["interior_z"]
+        narrowest = 1 / (distribution.b * np.sqrt(table.interior.max() * (distribution.kappa / 4 + 1)))
+        if np.mean(z[1] - z[0] > COARSE * narrowest) > 0.01:
+            warnings.append(
+                "credits in between hardly vary within prompts, too little for the nodes over which their means are "
+                "integrated, so delta and b are rough; if credits are steps, declare them with credits.with_levels()"
+            )
     scored = posterior.credits.credit[~np.isnan(posterior.credits.credit)]
     if np.ptp(scored) == 0:
         warnings.append(f"every generation has the credit {scored[0]:g}: how much else there is follows the prior")
