@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -168,7 +169,7 @@ def _check_quadrature(model: ModelFile) -> None:
 
 
 def log_density(
-    model: ModelFile, prior: dict[str, tuple[float, ...]], data: Sequence[ModelData | CreditData], points: np.ndarray
+    model: ModelFile, prior: dict[str, tuple[float, ...]], data: Sequence[Any], points: np.ndarray
 ) -> np.ndarray:
     """Log density of the model at unconstrained points (point, D), for each data set (data, point)."""
     _compat.import_pymc()
@@ -190,6 +191,7 @@ def _points(model: ModelFile) -> np.ndarray:
 
     _compat.import_pymc()
     with _compat.double_precision():
-        _, _, facts = density_of(model, model.prior(), specimen(model.blocks))
+        data: Any = specimen(model.blocks)
+        _, _, facts = density_of(model, model.prior(), data)
     initial = np.array(facts["initial"])
     return initial + np.random.default_rng(1).uniform(-1, 1, (POINTS, initial.size))

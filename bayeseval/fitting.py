@@ -107,13 +107,13 @@ def fit(
     >>> round(post.mean().value, 4)
     0.5326
     """
-    source = counts
+    source: Any = counts
     if model is None:
         model = DEFAULT_MODEL if not isinstance(source, Credits) else "graded" if source.levels else "continuous"
     require_choice("engine", engine, ENGINES)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise OptionError(f"seed must be a whole number of at least 0, but {seed!r} was given")
-    counts = _as_data(source, model)
+    data = _as_data(source, model)
     if isinstance(model, Sequence) and not isinstance(model, str):
         from bayeseval.comparison.fits import fit_stacked
 
@@ -127,7 +127,7 @@ def fit(
     target_accept = found.nuts.get("target_accept", 0.9) if target_accept is None else target_accept
     settings = NutsSettings(draws, tune, chains, target_accept, sampler, vectorised)
     priors = found.prior(prior)
-    runs = counts.runs()
+    runs = data.runs()
     if not runs:
         raise DataError("there is nothing to fit: the counts hold no prompt")
     posteriors: dict[int, Any] = {}

@@ -135,8 +135,8 @@ class FreshPrompts:
         """Credits of so many generations of each prompt (draw, generation), prompt after prompt, there by level."""
         generations = np.asarray(generations, dtype=np.int64)
         counts = rng.multinomial(np.broadcast_to(generations, self.score.shape), self.shares)
-        credit = np.repeat(np.tile(self.level, self.score.size), counts.ravel())
-        credit = credit.reshape(self.score.shape[0], int(generations.sum()))
+        flat: np.ndarray = np.repeat(np.tile(self.level, self.score.size), counts.ravel())
+        credit = flat.reshape(self.score.shape[0], int(generations.sum()))
         if self.m is None or self.kappa is None:
             return credit
         between = np.isnan(credit)
