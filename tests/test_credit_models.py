@@ -13,6 +13,7 @@ import bayeseval as be
 from bayeseval.catalogue import load_model
 from bayeseval.cli import app
 from bayeseval.credit_data import CreditData, PromptCredits
+from bayeseval.fitting import as_counts
 from bayeseval.likelihoods import (
     beta_binomial_loglik,
     beta_binomial_logpmf,
@@ -378,7 +379,7 @@ def test_models_and_data_must_be_of_one_kind():
     with pytest.raises(be.BayesevalError, match="no scored generation"):
         be.fit(be.Credits.from_matrix([[np.nan, np.nan]], levels=LEVELS), progress=False)
     with pytest.raises(be.BayesevalError, match="say from which credit on"):
-        be.compare_models(credits, models=["beta_binomial", "logit_normal"])
+        as_counts(credits)
 
 
 def test_thin_data_are_told():
