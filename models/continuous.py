@@ -18,7 +18,7 @@ A generation of prompt i has credit 0, a credit strictly in between, or credit 1
 within a prompt, relative to 0s and 1s of the same mean; its prior has mean 1/4 and little beyond 1/2, where most
 "credits in between" would lie next to 0 or 1. N(0, 1.5) on a logit is nearly uniform on the probability, and
 HalfNormal(1.5) lets prompts differ by a factor of about four in the odds, more when data say so. The mean credit of
-prompts like these then has a prior mean of 0.5, and 5% and 95% at .16 and .84.
+prompts like these then has a prior mean of 0.5, and 5% and 95% at .14 and .86.
 
 **When to use it.** Shares of unit tests passed, similarities, judges that give any number: credits without declared
 levels. **When not.** Few levels that occur again and again: that is ``graded``; where a pile of equal credits lies in
