@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from bayeseval.metrics.table import metric_estimates as metric_estimates
     from bayeseval.outcomes import Outcomes as Outcomes
     from bayeseval.planning import plan as plan
+    from bayeseval.posterior.credit import CreditPosterior as CreditPosterior
     from bayeseval.posterior.posterior import Posterior as Posterior
     from bayeseval.posterior.posteriors import Posteriors as Posteriors
     from bayeseval.posterior.storage import load as load
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "BayesevalError": "errors",
     "Counts": "counts",
+    "CreditPosterior": "posterior.credit",
     "Credits": "credits",
     "Outcomes": "outcomes",
     "Posterior": "posterior.posterior",

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from bayeseval.credit_data import CREDIT_BLOCKS
 from bayeseval.errors import ModelFileError, OptionError
 from bayeseval.model_data import BLOCKS
 from bayeseval.model_file import ModelFile, line_of
@@ -254,7 +255,10 @@ def _require_protocol(module: ModuleType, path: Path) -> None:
     if not isinstance(getattr(module, "PRIOR", None), dict):
         raise ModelFileError(f"{path}: the file must define PRIOR, a dictionary of prior parameters by name")
     blocks = getattr(module, "DATA", ())
-    if not isinstance(blocks, tuple) or not set(blocks) <= set(BLOCKS):
-        raise ModelFileError(f"{path}: DATA must be a tuple of some of {BLOCKS}, but it is {blocks!r}")
+    if not isinstance(blocks, tuple) or not (set(blocks) <= set(BLOCKS) or set(blocks) <= set(CREDIT_BLOCKS)):
+        raise ModelFileError(
+            f"{path}: DATA must be a tuple of some of {BLOCKS}, or of {CREDIT_BLOCKS} for a model of credits, but it "
+            f"is {blocks!r}"
+        )
     if not (module.__doc__ or "").strip():
         raise ModelFileError(f"{path}: the file must begin with a docstring that states the model")

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from bayeseval import _compat
 from bayeseval.catalogue import ModelFile, load_model
+from bayeseval.credit_data import CreditData
 from bayeseval.errors import BayesevalError, ModelFileError
 from bayeseval.likelihoods import beta_binomial_loglik
 from bayeseval.model_data import ModelData
-from bayeseval.priors import prior_draws, specimen
+from bayeseval.priors import credit_specimen, prior_draws, specimen
 from bayeseval.prompts import BetaMixture
 
 __all__ = ["ModelCheck", "check_model"]
@@ -101,11 +103,15 @@ def _steps(model: ModelFile) -> list[tuple[str, Callable[[], None]]]:
 
 
 def _check_density(model: ModelFile) -> None:
-    small, more = specimen(model.blocks), specimen(model.blocks)
-    more = ModelData(
-        np.where(more.generations == 4, 1, more.correct), more.generations, more.group, more.group_names,
-        np.array([7, 0, 0, 0]), more.blocks, more.label,
-    )  # fmt: skip
+    small = specimen(model.blocks)
+    more: ModelData | CreditData
+    if isinstance(small, CreditData):
+        more = credit_specimen(model.blocks, 0.2)
+    else:
+        more = ModelData(
+            np.where(small.generations == 4, 1, small.correct), small.generations, small.group, small.group_names,
+            np.array([7, 0, 0, 0]), small.blocks, small.label,
+        )  # fmt: skip
     values = log_density(model, model.prior(), [small, more], _points(model))
     if not np.isfinite(values).all():
         raise ModelFileError(f"{model.path}: the log density is not finite near the model's initial point")
@@ -145,6 +151,8 @@ def _check_quadrature(model: ModelFile) -> None:
             f"{model.path}: QUADRATURE needs exactly the priors 'mu' and 'rho', but it has {set(prior)}"
         )
     data = specimen(model.blocks)
+    if isinstance(data, CreditData):
+        raise ModelFileError(f"{model.path}: QUADRATURE is for counts, and this model is for credits; remove it")
     points = _points(model)
     if points.shape[1] != 2:
         raise ModelFileError(f"{model.path}: QUADRATURE needs two parameters, but the model has {points.shape[1]}")
@@ -161,7 +169,7 @@ def _check_quadrature(model: ModelFile) -> None:
 
 
 def log_density(
-    model: ModelFile, prior: dict[str, tuple[float, ...]], data: list[ModelData], points: np.ndarray
+    model: ModelFile, prior: dict[str, tuple[float, ...]], data: Sequence[Any], points: np.ndarray
 ) -> np.ndarray:
     """Log density of the model at unconstrained points (point, D), for each data set (data, point)."""
     _compat.import_pymc()
@@ -183,6 +191,7 @@ def _points(model: ModelFile) -> np.ndarray:
 
     _compat.import_pymc()
     with _compat.double_precision():
-        _, _, facts = density_of(model, model.prior(), specimen(model.blocks))
+        data: Any = specimen(model.blocks)
+        _, _, facts = density_of(model, model.prior(), data)
     initial = np.array(facts["initial"])
     return initial + np.random.default_rng(1).uniform(-1, 1, (POINTS, initial.size))

@@ -14,11 +14,14 @@ from bayeseval import _compat
 from bayeseval._version import __version__
 from bayeseval.catalogue import DEFAULT_MODEL, ModelFile, load_model
 from bayeseval.counts import Counts
+from bayeseval.credit_data import CreditData
+from bayeseval.credits import Credits
 from bayeseval.engines.quadrature import DRAW_NODES, ExactPosterior, exact_under
 from bayeseval.engines.records import Draws, NutsSettings
 from bayeseval.engines.sampling import sample
 from bayeseval.errors import DataError, OptionError, require_choice
 from bayeseval.model_data import ModelData
+from bayeseval.posterior.credit import CreditPosterior
 from bayeseval.posterior.posterior import Posterior
 from bayeseval.posterior.posteriors import Posteriors
 
@@ -31,8 +34,8 @@ ENGINES = ("nuts", "quadrature")
 
 
 def fit(
-    counts: Counts | Outcomes,
-    model: str | Path | ModelFile | Sequence[str | Path | ModelFile] = DEFAULT_MODEL,
+    counts: Counts | Outcomes | Credits,
+    model: str | Path | ModelFile | Sequence[str | Path | ModelFile] | None = None,
     *,
     prior: Mapping[str, tuple[float, ...]] | None = None,
     engine: str = "nuts",
@@ -45,7 +48,7 @@ def fit(
     vectorised: bool | None = None,
     importance: bool = True,
     progress: bool = True,
-) -> Posterior | Posteriors:
+) -> Any:
     r"""Fit a model to every run.
 
     The default model gives every prompt its own probability of a correct answer,
@@ -56,9 +59,10 @@ def fit(
 
     Parameters
     ----------
-    counts : Counts or Outcomes
+    counts : Counts, Outcomes or Credits
         One run or many; each (system, benchmark) is fitted on its own.
-    model : str, pathlib.Path or ModelFile, or a list of them
+    model : str, pathlib.Path or ModelFile, or a list of them, optional
+        ``"beta_binomial"`` by default; for credits ``"graded"`` where levels were declared, else ``"continuous"``.
         Name of a built-in model (see `bayeseval.models`), or path of a model file. A file is run: use only files that
         you trust. Several models in a list are all fitted to every run and stacked (see `bayeseval.Stacked`).
     prior : mapping of str to tuple of float, optional
@@ -86,8 +90,9 @@ def fit(
 
     Returns
     -------
-    Posterior or Posteriors
-        A `Posterior` for one run, `Posteriors` for several; of several models, each is a `Stacked`.
+    Posterior, CreditPosterior or Posteriors
+        A `Posterior` for one run, of credits a `CreditPosterior`; `Posteriors` for several; of several models, each is
+        a `Stacked`.
 
     Raises
     ------
@@ -96,7 +101,8 @@ def fit(
     ModelFileError
         If the model file does not follow the protocol.
     OptionError
-        If an argument is out of range, or the exact engine does not know the model.
+        If an argument is out of range, the exact engine does not know the model, or the model is for credits and the
+        data are counts, or the other way round.
 
     Examples
     --------
@@ -106,10 +112,13 @@ def fit(
     >>> round(post.mean().value, 4)
     0.5326
     """
-    source, counts = counts, as_counts(counts)
+    source: Any = counts
+    if model is None:
+        model = DEFAULT_MODEL if not isinstance(source, Credits) else "graded" if source.levels else "continuous"
     require_choice("engine", engine, ENGINES)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise OptionError(f"seed must be a whole number of at least 0, but {seed!r} was given")
+    data = _as_data(source, model)
     if isinstance(model, Sequence) and not isinstance(model, str):
         from bayeseval.comparison.fits import fit_stacked
 
@@ -123,18 +132,21 @@ def fit(
     target_accept = found.nuts.get("target_accept", 0.9) if target_accept is None else target_accept
     settings = NutsSettings(draws, tune, chains, target_accept, sampler, vectorised, importance)
     priors = found.prior(prior)
-    runs = counts.runs()
+    runs = data.runs()
     if not runs:
         raise DataError("there is nothing to fit: the counts hold no prompt")
-    posteriors: dict[int, Posterior] = {}
+    posteriors: dict[int, Any] = {}
 
     def keep(index: int, parts: Draws, exact: ExactPosterior | None) -> None:
         run = runs[index]
         made = _how_made(found, priors, engine, seed, settings)
         if parts.resampled:
             made["importance"] = parts.resampled
-        posteriors[index] = Posterior(
-            run, found, priors, parts.parameters, parts.statistics, engine, exact, int(seed), made
+        draws = (run, found, priors, parts.parameters, parts.statistics, engine)
+        posteriors[index] = (
+            CreditPosterior(*draws, int(seed), made)
+            if isinstance(run, Credits)
+            else Posterior(*draws, exact, int(seed), made)
         )
 
     if engine == "quadrature":
@@ -143,10 +155,8 @@ def fit(
         for index, run in enumerate(runs):
             keep(index, *_exact_draws(run, priors, int(seed), settings))
     else:
-        totals = _run_totals(source) if "runs" in found.blocks else [None] * len(runs)
-        data = [ModelData.of(run, found.blocks, total) for run, total in zip(runs, totals, strict=True)]
         try:
-            for index, parts in sample(found, priors, data, int(seed), settings, progress):
+            for index, parts in sample(found, priors, _model_data(source, runs, found), int(seed), settings, progress):
                 keep(index, parts, None)
         except KeyboardInterrupt:
             if not posteriors:
@@ -159,6 +169,42 @@ def fit(
     return ordered[0] if len(runs) == 1 else Posteriors(ordered)
 
 
+def _as_data(data: Any, model: Any) -> Any:
+    """Counts, or the credits themselves, once the model is known to be made for them."""
+    models = model if isinstance(model, Sequence) and not isinstance(model, str) else [model]
+    found = [load_model(one) for one in models]
+    of_credits = isinstance(data, Credits)
+    if of_credits and len(models) > 1:
+        raise OptionError("models of credits are fitted one at a time, not stacked: name one model")
+    for one in found:
+        if of_credits and not one.for_credits:
+            raise OptionError(
+                f"model {one.name!r} is for counts of correct generations, and credits were given: fit "
+                f"model='graded' or 'continuous', or say which credits are correct with credits.outcomes(threshold=1)"
+            )
+        if one.for_credits and not of_credits:
+            raise OptionError(
+                f"model {one.name!r} is for credits, and {type(data).__name__} holds right and wrong alone: make "
+                f"be.Credits.from_frame(...) or be.Credits.from_outcomes(...)"
+            )
+    if not of_credits:
+        return as_counts(data)
+    for run in data.runs():
+        if not run.n_generations:
+            raise DataError(
+                f"{run.label} has no scored generation on any of its {run.n_prompts:,} prompts; leave that run out"
+            )
+    return data
+
+
+def _model_data(source: Any, runs: Sequence[Any], model: ModelFile) -> list[Any]:
+    """What the model is given of every run."""
+    if model.for_credits:
+        return [CreditData(run.tables()[0], model.blocks) for run in runs]
+    totals = _run_totals(source) if "runs" in model.blocks else [None] * len(runs)
+    return [ModelData.of(run, model.blocks, total) for run, total in zip(runs, totals, strict=True)]
+
+
 def as_counts(data: Counts | Outcomes) -> Counts:
     """Counts of what the user gave.
 
@@ -169,6 +215,11 @@ def as_counts(data: Counts | Outcomes) -> Counts:
     """
     if isinstance(data, Counts):
         return data
+    if isinstance(data, Credits):
+        raise OptionError(
+            "Counts or Outcomes are needed, but Credits were given: say from which credit on a generation is correct, "
+            "as in credits.outcomes(threshold=1)"
+        )
     if hasattr(data, "counts") and callable(data.counts):
         return data.counts()
     raise OptionError(

@@ -13,6 +13,7 @@ from bayeseval.defaults import options
 from bayeseval.display import html_table, rows_to_frame
 from bayeseval.estimators.clt import clt_interval_benchmark, clt_interval_population
 from bayeseval.estimators.variance import VarianceComponents, variance_components
+from bayeseval.posterior.credit import refuse_credits
 from bayeseval.posterior.posterior import Posterior
 from bayeseval.posterior.scores import decimals
 
@@ -117,6 +118,7 @@ def compare_intervals(posteriors: Posterior | Sequence[Posterior], prob: float |
     ['posterior', 'posterior (robust)', 'CLT (t)']
     """
     prob = options.interval_prob(prob)
+    refuse_credits(posteriors)
     items = [posteriors] if isinstance(posteriors, Posterior) else list(posteriors)
     rows: list[IntervalRow] = []
     explanation: dict[str, None] = {}

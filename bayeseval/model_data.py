@@ -12,7 +12,7 @@ from bayeseval.errors import DataError
 from bayeseval.likelihoods import head_length, survival_counts
 from bayeseval.readers.codes import factorize
 
-__all__ = ["BLOCKS", "ModelData", "keyed_cells", "unique_cells"]
+__all__ = ["BLOCKS", "ModelData", "keyed_cells", "padded_length", "unique_cells"]
 
 BLOCKS = ("survival", "cells", "groups", "runs", "prompts")
 """Kinds of arrays that a model file may name in its ``DATA``."""
@@ -76,7 +76,7 @@ class ModelData:
         padding has 0 prompts.
         """
         correct, generations, prompts, _ = unique_cells(self.correct, self.generations)
-        padded = np.zeros((3, _padded(prompts.size)))
+        padded = np.zeros((3, padded_length(prompts.size)))
         padded[:, : prompts.size] = correct, generations, prompts
         return dict(zip(("cell_correct", "cell_generations", "cell_prompts"), padded, strict=True))
 
@@ -146,7 +146,7 @@ class ModelData:
     @cached_property
     def prompts(self) -> dict[str, np.ndarray]:
         """Every prompt by itself: ``prompt_correct`` and ``prompt_generations`` (prompt,), padded with 0 of 0."""
-        padded = np.zeros((2, _padded(self.correct.size)))
+        padded = np.zeros((2, padded_length(self.correct.size)))
         padded[:, : self.correct.size] = self.correct, self.generations
         return dict(zip(("prompt_correct", "prompt_generations"), padded, strict=True))
 
@@ -212,5 +212,6 @@ def keyed_cells(
     return plain[0][codes % plain[0].size], plain[1][codes % plain[0].size], codes // plain[0].size, cell
 
 
-def _padded(size: int) -> int:
+def padded_length(size: int) -> int:
+    """The next power of two, and at least 8: few lengths, few compiled programs."""
     return max(8, 1 << (size - 1).bit_length()) if size else 8

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayeseval.credit_data import CREDIT_BLOCKS, CreditData
 from bayeseval.errors import BayesevalError, ModelFileError, OptionError
 from bayeseval.model_data import ModelData
-from bayeseval.prompts import PromptDistribution
+from bayeseval.prompts import CreditDistribution, PromptDistribution
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -56,6 +57,11 @@ class ModelFile:
         return tuple(getattr(self.module, "DATA", ("survival", "cells")))
 
     @property
+    def for_credits(self) -> bool:
+        """Whether the model is one for credits between 0 and 1, and not for counts of correct generations."""
+        return bool(set(self.blocks) & set(CREDIT_BLOCKS))
+
+    @property
     def nuts(self) -> dict[str, Any]:
         """Settings of NUTS that suit the model better than the general ones: its ``NUTS``."""
         return dict(getattr(self.module, "NUTS", {}))
@@ -92,7 +98,7 @@ class ModelFile:
             prior[name] = tuple(numbers.tolist())
         return prior
 
-    def build(self, data: ModelData, prior: Mapping[str, tuple[float, ...]]) -> pm.Model:
+    def build(self, data: ModelData | CreditData, prior: Mapping[str, tuple[float, ...]]) -> pm.Model:
         """State the model in PyMC for the given data.
 
         Raises
@@ -124,8 +130,13 @@ class ModelFile:
             raise ModelFileError(f"{self.path}: build() enters no data; pass the arrays of `data` through pm.Data")
         return model
 
-    def prompt_distribution(self, draws: Mapping[str, np.ndarray]) -> PromptDistribution:
-        """Distribution of P(correct) over prompts implied by each draw; ``draws`` are flat arrays (draw, ...).
+    def prompt_distribution(self, draws: Mapping[str, np.ndarray]) -> Any:
+        """What each draw says about prompts; ``draws`` are flat arrays (draw, ...).
+
+        Returns
+        -------
+        PromptDistribution or CreditDistribution
+            Distribution of P(correct) over prompts; of credits, for a model of credits.
 
         Raises
         ------
@@ -139,9 +150,10 @@ class ModelFile:
                 f"{self.path}: prompt_distribution() raised {type(error).__name__}: {error} "
                 f"(line {line_of(error, self.path)})"
             ) from error
-        if not isinstance(distribution, PromptDistribution):
+        wanted = CreditDistribution if self.for_credits else PromptDistribution
+        if not isinstance(distribution, wanted):
             raise ModelFileError(
-                f"{self.path}: prompt_distribution() must return a PromptDistribution "
+                f"{self.path}: prompt_distribution() must return a {wanted.__name__} "
                 f"(see bayeseval.prompts), but it returned {type(distribution).__name__}"
             )
         return distribution

@@ -26,6 +26,7 @@ from bayeseval.engines.quadrature import Prior
 from bayeseval.engines.refits import refit
 from bayeseval.errors import DataError, OptionError, require_choice, require_positive_integer, require_probability
 from bayeseval.futures import Futures
+from bayeseval.posterior.credit import refuse_credits
 from bayeseval.posterior.posterior import Posterior
 from bayeseval.posterior.scores import ESTIMANDS, require_estimand
 from bayeseval.progress import Progress
@@ -214,6 +215,7 @@ def plan(
     >>> plan.k is not None and plan.k > 4
     True
     """
+    refuse_credits(posterior)
     if not isinstance(posterior, Posterior):
         raise OptionError(
             f"plan takes the posterior of one run, but {type(posterior).__name__} was given; choose one with "

@@ -11,10 +11,12 @@ import numpy as np
 
 from bayeseval import _compat
 from bayeseval.catalogue import DEFAULT_MODEL, ModelFile, load_model
+from bayeseval.credit_data import CREDIT_BLOCKS, CreditData
+from bayeseval.credit_tables import credit_table
 from bayeseval.display import html_table, rows_to_frame
 from bayeseval.errors import require_positive_integer
 from bayeseval.model_data import BLOCKS, ModelData
-from bayeseval.prompts import BetaMixture, PromptDistribution
+from bayeseval.prompts import BetaMixture, CreditDistribution, PromptDistribution
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,14 +43,14 @@ class PriorPredictive:
     model : str
     prior : dict of str to tuple of float
     rows : tuple of PriorRow
-    distribution : PromptDistribution
-        Distribution of P(correct) over prompts for each prior draw.
+    distribution : PromptDistribution or CreditDistribution
+        Distribution of P(correct), or of credits, over prompts for each prior draw.
     """
 
     model: str
     prior: dict[str, tuple[float, ...]]
     rows: tuple[PriorRow, ...]
-    distribution: PromptDistribution
+    distribution: PromptDistribution | CreditDistribution
 
     def to_frame(self) -> pd.DataFrame:
         """One row a quantity: quantity, mean, lower, upper (5% and 95% of prior draws)."""
@@ -98,7 +100,8 @@ def prior_predictive(
     -------
     PriorPredictive
         Mean and spread of P(correct) over prompts, the probability of a U-shaped distribution (for a single Beta),
-        and the probabilities of no and of only correct generations out of k.
+        and the probabilities of no and of only correct generations out of k. For a model of credits the same of the
+        mean credit, and of no and of full credit.
 
     Examples
     --------
@@ -110,6 +113,10 @@ def prior_predictive(
     priors = found.prior(prior)
     size = require_positive_integer("draws", draws)
     distribution = found.prompt_distribution(prior_draws(found, priors, size, seed))
+    for k in generations:
+        require_positive_integer("generations", k)
+    if isinstance(distribution, CreditDistribution):
+        return PriorPredictive(found.name, priors, _credit_rows(distribution, generations), distribution)
     rows = [
         _row("mean of P(correct) over prompts", distribution.mean()),
         _row("sd of P(correct) over prompts", distribution.sd()),
@@ -120,14 +127,17 @@ def prior_predictive(
         share = float(np.mean((mu * precision < 1) & ((1 - mu) * precision < 1)))
         rows.append(PriorRow("probability of a U-shaped distribution", share, float("nan"), float("nan")))
     for k in generations:
-        require_positive_integer("generations", k)
         none, every = np.exp(distribution.logpmf(np.array([0, k]), np.array([k, k]))).T
         rows += [_row(f"P(no generation of {k} is correct)", none), _row(f"P(all {k} are correct)", every)]
     return PriorPredictive(found.name, priors, tuple(rows), distribution)
 
 
 def prior_draws(
-    model: ModelFile, prior: Mapping[str, tuple[float, ...]], draws: int, seed: int, data: ModelData | None = None
+    model: ModelFile,
+    prior: Mapping[str, tuple[float, ...]],
+    draws: int,
+    seed: int,
+    data: ModelData | CreditData | None = None,
 ) -> dict[str, np.ndarray]:
     """Draws of the model's parameters and deterministic quantities from the prior (draw, ...).
 
@@ -136,7 +146,7 @@ def prior_draws(
     model : ModelFile
     prior : mapping of str to tuple of float
     draws, seed : int
-    data : ModelData, optional
+    data : ModelData or CreditData, optional
         What the model is built for: how many groups, runs or prompts there are. Their counts do not matter.
 
     Returns
@@ -150,8 +160,10 @@ def prior_draws(
     return {str(variable.name): np.asarray(value) for variable, value in zip(variables, values, strict=True)}
 
 
-def specimen(blocks: tuple[str, ...] = BLOCKS, copies: int = 1) -> ModelData:
+def specimen(blocks: tuple[str, ...] = BLOCKS, copies: int = 1) -> ModelData | CreditData:
     """A small data set that has all that a model may ask for: four groups, four runs, and a prompt not answered.
+
+    For a model of credits, generations with the levels 0, ½ and 1, or with any credit.
 
     Parameters
     ----------
@@ -162,8 +174,10 @@ def specimen(blocks: tuple[str, ...] = BLOCKS, copies: int = 1) -> ModelData:
 
     Returns
     -------
-    ModelData
+    ModelData or CreditData
     """
+    if set(blocks) & set(CREDIT_BLOCKS):
+        return credit_specimen(blocks)
     correct = np.tile([0, 1, 3, 4, 4, 2, 0, 2], copies)
     full = "runs" in blocks
     generations = np.tile([4, 4, 4, 4, 4 if full else 5, 4 if full else 3, 0, 4], copies)
@@ -171,6 +185,27 @@ def specimen(blocks: tuple[str, ...] = BLOCKS, copies: int = 1) -> ModelData:
     names = ("algebra", "geometry", "logic", "number theory")
     totals = copies * np.array([3, 5, 4, 4])
     return ModelData(correct, generations, group, names, totals, blocks, "the specimen")
+
+
+def credit_specimen(blocks: tuple[str, ...], more: float = 0.0) -> CreditData:
+    """Credits of five prompts, one not answered; other ones for another ``more`` up to 0.5."""
+    levels = (0.0, 0.5, 1.0) if "levels" in blocks else None
+    between = [0.5, 0.5, 0.5, 0.5] if levels else [0.3 + more, 0.4, 0.6, 0.45 + more / 2]
+    last = 1.0 if more else 0.0
+    credit = [0.0, between[0], 1.0, between[1], between[2], 1.0, last, 0.0, 0.0, between[3], 1.0, np.nan]
+    prompt = np.repeat(np.array(["a", "b", "c", "d", "e"], dtype=object), [3, 3, 2, 3, 1])
+    return CreditData(credit_table(prompt, np.array(credit), levels=levels), blocks)
+
+
+def _credit_rows(distribution: CreditDistribution, generations: Sequence[int]) -> tuple[PriorRow, ...]:
+    rows = [
+        _row("mean credit over prompts", distribution.mean()),
+        _row("sd over prompts of a prompt's mean credit", distribution.sd()),
+    ]
+    for k in generations:
+        rows.append(_row(f"P(no credit in {k} generations)", distribution.all_alike(0.0, k)))
+        rows.append(_row(f"P(full credit in all {k})", distribution.all_alike(1.0, k)))
+    return tuple(rows)
 
 
 def _row(quantity: str, values: np.ndarray) -> PriorRow:

@@ -27,6 +27,7 @@ FLOORS = [
         "_version",
         "arrays",
         "counts",
+        "credit_data",
         "credit_tables",
         "credits",
         "defaults",
@@ -53,6 +54,7 @@ DRAWN_ON_CALL = "plots"
 PUBLIC = {
     "BayesevalError",
     "Counts",
+    "CreditPosterior",
     "Credits",
     "Outcomes",
     "Posterior",

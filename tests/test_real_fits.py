@@ -21,22 +21,23 @@ DEVIANCE = {
     "logit_normal": "G2_logitnormal",
     "beta_mixture": "G2_mix2beta",
 }
+MORE = {"beta_binomial": 0.1, "logit_normal": 0.3, "zero_one_inflated": 3.0, "beta_mixture": 3.0}
+"""How much worse the best draw may be than the best fit: priors keep draws off the boundary, where some of them lie."""
+LESS = 1.0
+"""How much better it may be: a mixture has several local optima, and the reference stopped at one."""
 SLACK = 2
-"""Runs that may fall on the other side of 5%: the check here is predictive, with 400 simulations, theirs chi-squared."""
+"""Runs that may fall on the other side of 5%: the check here is predictive, with 400 simulations; theirs is not."""
 
 
 def real_counts(shared, benchmark):
     """Counts of every run, from the histograms."""
     table = pd.read_csv(shared / "data" / "derived" / "outcome_histograms_k10.csv")
     rows = table[(table["benchmark"] == benchmark) & (table["noise"] == "independent")]
-    return be.Counts.concat(
-        [
-            be.Counts.from_arrays(
-                np.repeat(np.arange(11), [row[f"c{c}"] for c in range(11)]), 10, system=row["model"], benchmark=benchmark
-            )
-            for _, row in rows.iterrows()
-        ]
-    )
+    runs = []
+    for _, row in rows.iterrows():
+        correct = np.repeat(np.arange(11), [row[f"c{c}"] for c in range(11)])
+        runs.append(be.Counts.from_arrays(correct, 10, system=row["model"], benchmark=benchmark))
+    return be.Counts.concat(runs)
 
 
 def deviance(post):
@@ -54,8 +55,7 @@ def compare_with_theory(shared, model, engine):
     reference = pd.read_csv(shared / "data" / "derived" / "prior_family_fits_gsm8k.csv").set_index("model")
     for post in fits["gsm8k"]:
         best = reference.loc[post.system, DEVIANCE[model]]
-        # Priors hold draws off the boundary, where some of the best inflated and mixed fits lie.
-        assert best - 0.05 < deviance(post) < best + (0.1 if model in ("beta_binomial", "logit_normal") else 3.0)
+        assert best - LESS < deviance(post) < best + MORE[model]
     for posts in fits.values():
         assert all(post.check().diagnostics.ok for post in posts)
 

@@ -29,6 +29,7 @@ from bayeseval.display import html_table
 from bayeseval.errors import OptionError, require_positive_integer
 from bayeseval.fitting import fit
 from bayeseval.metrics import Metric
+from bayeseval.posterior.credit import CreditPosterior
 from bayeseval.posterior.posterior import Posterior
 from bayeseval.posterior.posteriors import Posteriors
 from bayeseval.posterior.scores import ESTIMANDS
@@ -206,7 +207,7 @@ def calibrate(
         Prior parameters to change.
     metrics : sequence of Metric, optional
         Scores to rank beside the parameters, for both estimands; mean, pass@4, pass^4 and G-Pass@4 (τ = 0.5) by
-        default.
+        default, and the mean alone for a model of credits.
     engine : {"quadrature", "nuts"}, optional
         The exact engine where the model declares it, NUTS elsewhere, by default.
     seed : int
@@ -239,7 +240,8 @@ def calibrate(
     replicates = require_positive_integer("replicates", replicates)
     engine = engine or ("quadrature" if found.has_quadrature else "nuts")
     if metrics is None:
-        metrics = [be_metrics.mean(), be_metrics.pass_at(4), be_metrics.pass_hat(4), be_metrics.g_pass(4, 0.5)]
+        of_counts = [be_metrics.pass_at(4), be_metrics.pass_hat(4), be_metrics.g_pass(4, 0.5)]
+        metrics = [be_metrics.mean(), *(() if found.for_credits else of_counts)]
     truths, runs = simulate(found, priors, design, replicates, seed)
     fitted = fit(runs, found, prior=priors, engine=engine, seed=seed, draws=draws, progress=progress)
     posteriors = fitted if isinstance(fitted, Posteriors) else Posteriors((fitted,))
@@ -284,7 +286,11 @@ def _words(design: Counts) -> str:
 
 
 def _ranks(
-    truths: Truths, index: int, posterior: Posterior, metrics: Sequence[Metric], rng: np.random.Generator
+    truths: Truths,
+    index: int,
+    posterior: Posterior | CreditPosterior,
+    metrics: Sequence[Metric],
+    rng: np.random.Generator,
 ) -> dict[str, float]:
     """Rank of every quantity of one replicate."""
     pairs: dict[str, tuple[float, np.ndarray]] = {}
@@ -292,10 +298,10 @@ def _ranks(
         entries = int(np.prod(values.shape[2:]))
         if name in truths.parameters and entries <= MOST_ENTRIES:
             truth, flat = np.ravel(truths.parameters[name][index]), values.reshape(-1, entries)
-            for entry in range(entries):
+            for entry in np.flatnonzero(np.ptp(flat, axis=0) > 0):  # what never varies, such as a level, has no rank
                 pairs[name if values.ndim == 2 else f"{name}[{entry}]"] = (float(truth[entry]), flat[:, entry])
     # The exact quantiles are not needed here, and without the grid they are not computed.
-    light = replace(posterior, exact=None)
+    light = replace(posterior, exact=None) if isinstance(posterior, Posterior) else posterior
     scores = {(score.name, score.estimand): score.draws for score in light.scores(metrics, method="model")}
     truth_of = truths.distribution.take(slice(index, index + 1))
     for metric in metrics:

@@ -13,10 +13,12 @@ import numpy as np
 
 from bayeseval.catalogue import ModelFile
 from bayeseval.counts import Counts
+from bayeseval.credit_data import CreditData
+from bayeseval.credits import Credits
 from bayeseval.errors import DataError
 from bayeseval.model_data import ModelData
 from bayeseval.outcomes import Outcomes
-from bayeseval.priors import prior_draws
+from bayeseval.priors import prior_draws, specimen
 from bayeseval.prompts import LogitNormal
 
 __all__ = ["Truths", "simulate"]
@@ -31,9 +33,9 @@ class Truths:
     parameters : dict of str to float array (replicate, ...)
         The model's parameters and deterministic quantities, drawn from the prior.
     distribution : PromptDistribution
-        Distribution of P(correct) over prompts in each replicate.
+        Distribution of P(correct), or of credits, over prompts in each replicate.
     p : float array (replicate, prompt)
-        P(correct) of the prompts of each replicate.
+        P(correct) of the prompts of each replicate; their mean credit, for a model of credits.
     """
 
     parameters: dict[str, np.ndarray]
@@ -43,7 +45,7 @@ class Truths:
 
 def simulate(
     model: ModelFile, prior: Mapping[str, tuple[float, ...]], design: Counts, replicates: int, seed: int
-) -> tuple[Truths, Counts | Outcomes]:
+) -> tuple[Truths, Counts | Outcomes | Credits]:
     """Draw truths from the prior, and one data set for each.
 
     Parameters
@@ -59,11 +61,12 @@ def simulate(
     Returns
     -------
     truths : Truths
-    runs : Counts or Outcomes
+    runs : Counts, Outcomes or Credits
         One run for each replicate; its system is the number of the replicate.
 
     Notes
     -----
+    Credits are those of fresh prompts; models that need levels get 0, ½ and 1. Otherwise
     P(correct) of the prompts is drawn by conditioning the distribution on no generation at all, and the counts are
     binomial.
 
@@ -88,6 +91,8 @@ def simulate(
             f"a design is one run with at least one generation, but this has {len(design.runs())} runs and "
             f"{design.n_generations:,} generations; select one run, or give numbers of generations"
         )
+    if model.for_credits:
+        return _simulate_credits(model, prior, design, replicates, seed)
     whole_runs = "runs" in model.blocks
     data = ModelData.of(design, model.blocks, np.zeros(design.generations.max(), dtype=int) if whole_runs else None)
     parameters = prior_draws(model, prior, replicates, seed, data)
@@ -112,3 +117,26 @@ def simulate(
         for index, row in enumerate(correct)
     ]
     return Truths(parameters, distribution, p), Counts.concat(runs)
+
+
+def _simulate_credits(
+    model: ModelFile, prior: Mapping[str, tuple[float, ...]], design: Counts, replicates: int, seed: int
+) -> tuple[Truths, Credits]:
+    data = specimen(model.blocks)
+    assert isinstance(data, CreditData)
+    parameters = prior_draws(model, prior, replicates, seed, data)
+    distribution = model.prompt_distribution(parameters)
+    rng = np.random.default_rng([seed, 2])
+    fresh = distribution.fresh(len(design), rng)
+    credit = fresh.generate(design.generations, rng)
+    size, digits = credit.shape[1], len(str(replicates - 1))
+    names = np.array([f"{index:0{digits}d}" for index in range(replicates)], dtype=object)
+    runs = Credits(
+        system=np.repeat(names, size),
+        benchmark=np.tile(np.repeat(design.benchmark, design.generations), replicates),
+        prompt=np.tile(np.repeat(design.prompt, design.generations), replicates),
+        generation=np.tile(np.concatenate([np.arange(k) for k in design.generations]), replicates),
+        credit=credit.ravel(),
+        levels=data.table.levels,
+    )
+    return Truths(parameters, distribution, fresh.score), runs

@@ -113,6 +113,16 @@ Column = Annotated[
 Threshold = Annotated[
     float | None, typer.Option("--threshold", metavar="NUMBER", help="Scores of at least this much are correct.")
 ]
+Credit = Annotated[
+    str | None,
+    typer.Option(
+        "--credit", metavar="COLUMN", help="Keep partial credit: the column with credits from 0 to 1, no threshold."
+    ),
+]
+Levels = Annotated[
+    str | None,
+    typer.Option("--levels", metavar="W,W,...", help="Credits that can be given, such as 0,0.5,1; with --credit."),
+]
 Model = Annotated[
     list[str] | None,
     typer.Option(
@@ -163,6 +173,8 @@ def fit(
     benchmark: Benchmark = None,
     column: Column = None,
     threshold: Threshold = None,
+    credit: Credit = None,
+    levels: Levels = None,
     model: Model = None,
     prior: Prior = None,
     engine: Engine = "nuts",

@@ -9,10 +9,12 @@ import numpy as np
 import typer
 
 from bayeseval.display import number
-from bayeseval.estimators import moments
+from bayeseval.estimators import RunMoments, moments
+from bayeseval.estimators.credit import credit_moments
 from bayeseval.metrics import Metric
 from bayeseval.metrics import mean as mean_metric
 from bayeseval.plots.canvas import interval_words
+from bayeseval.posterior.credit import CreditPosterior
 from bayeseval.posterior.scores import Score, Scores, decimals
 
 if TYPE_CHECKING:
@@ -51,11 +53,15 @@ def show_scores(posteriors: Posteriors, metrics: Sequence[Metric], prob: float |
 
 def show_moments(posteriors: Posteriors, prob: float | None) -> None:
     """Print what papers print: mean, standard errors, CLT intervals, variance between prompts."""
-    found = [item for item in posteriors if item.counts.generations.any()]
-    if not found:
-        return
     level = posteriors[0].mean("benchmark", prob).prob
-    rows = [moments(item.counts, prob=level).rows[0] for item in found]
+    rows: list[RunMoments] = []
+    for item in posteriors:
+        if isinstance(item, CreditPosterior):
+            rows += credit_moments(item.credits, prob=level).rows
+        elif item.counts.generations.any():
+            rows += moments(item.counts, prob=level).rows
+    if not rows:
+        return
     table = _table(f"Moments: CLT intervals are approximate, {100 * level:.4g}%")
     for name in ("system", "benchmark", "prompts", "mean", "SE population", "CLT population", "SE benchmark"):
         table.add_column(name, overflow="fold")

@@ -9,7 +9,7 @@ from bayeseval import metrics
 from bayeseval.errors import OptionError
 from bayeseval.metrics import Metric
 
-__all__ = ["columns_from", "metric_from", "numbers_from", "priors_from"]
+__all__ = ["columns_from", "levels_from", "metric_from", "numbers_from", "priors_from"]
 
 _METRIC = re.compile(r"(?P<kind>pass@|pass\^|g-?pass@|mg-?pass@)(?P<k>\d+)(?:[:_](?P<tau>[\d./]+))?", re.IGNORECASE)
 
@@ -87,3 +87,17 @@ def numbers_from(text: str) -> list[int]:
         return [int(part) for part in text.split(",")]
     except ValueError:
         raise OptionError(f"--generations must look like 4,8,16, but {text!r} was given") from None
+
+
+def levels_from(text: str) -> tuple[float, ...]:
+    """Levels of credit between commas.
+
+    Examples
+    --------
+    >>> levels_from("0, 0.5, 1")
+    (0.0, 0.5, 1.0)
+    """
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise OptionError(f"--levels must look like 0,0.5,1, but {text!r} was given") from None

@@ -14,11 +14,13 @@ import typer
 
 from bayeseval.catalogue import DEFAULT_MODEL
 from bayeseval.cli.tables import show_comparison, show_moments, show_plan, show_scores
-from bayeseval.cli.words import columns_from, metric_from, numbers_from, priors_from
+from bayeseval.cli.words import columns_from, levels_from, metric_from, numbers_from, priors_from
 from bayeseval.comparison.stacked import Stacked
+from bayeseval.credits import Credits
 from bayeseval.errors import OptionError, require_probability
 from bayeseval.fitting import fit
 from bayeseval.planning import Plan, plan
+from bayeseval.posterior.credit import CreditPosterior
 from bayeseval.posterior.posterior import Posterior
 from bayeseval.posterior.posteriors import Posteriors
 from bayeseval.posterior.storage import load
@@ -43,12 +45,19 @@ class Settings:
     threshold: float | None
     fitting: dict[str, Any]
     quiet: bool
+    credit: str | None = None
+    levels: tuple[float, ...] | None = None
 
 
 def settings(given: Mapping[str, Any]) -> Settings:
     """Settings from the arguments of a command."""
     names = ("engine", "sampler", "seed", "draws", "tune", "chains")
-    models = given["model"] or [DEFAULT_MODEL]
+    credit, levels = given.get("credit"), given.get("levels")
+    if credit is None and levels is not None:
+        raise OptionError("--levels are the credits that can be given: name the column with --credit, too")
+    if credit is not None and given["threshold"] is not None:
+        raise OptionError("--credit keeps partial credit and --threshold cuts it into right and wrong: give one")
+    models = given["model"] or [DEFAULT_MODEL if credit is None else None]
     return Settings(
         system=given["system"] or [],
         benchmark=given["benchmark"] or [],
@@ -60,6 +69,8 @@ def settings(given: Mapping[str, Any]) -> Settings:
             "prior": priors_from(given["prior"] or ()) or None,
         },
         quiet=given["quiet"],
+        credit=credit,
+        levels=None if levels is None else levels_from(levels),
     )
 
 
@@ -82,14 +93,28 @@ def posteriors_of(paths: Sequence[str], chosen: Settings) -> Posteriors:
     results = [path for path in paths if not path.endswith(SAVED)]
     if results:
         source: Any = results[0] if len(results) == 1 else results
-        counts = read(source, threshold=chosen.threshold, quiet=chosen.quiet, **chosen.columns)
+        counts: Any = (
+            read(source, threshold=chosen.threshold, quiet=chosen.quiet, **chosen.columns)
+            if chosen.credit is None
+            else _credits(source, chosen)
+        )
         counts = counts.select(system=chosen.system or None, benchmark=chosen.benchmark or None)
         fitted = fit(counts, progress=not chosen.quiet, **chosen.fitting)
-        new = [fitted] if isinstance(fitted, Posterior) else list(fitted)
+        new = list(fitted) if isinstance(fitted, Posteriors) else [fitted]
         if len(new) < len(counts.run_names):
             raise KeyboardInterrupt
         found += new
     return Posteriors(tuple(found))
+
+
+def _credits(source: Any, chosen: Settings) -> Credits:
+    """Credits of the files: their scores as they are, before any threshold."""
+    columns = {**chosen.columns, "correct": chosen.credit}
+    outcomes: Any = read(source, kind="outcomes", threshold=1, quiet=True, **columns)
+    credits = Credits.from_outcomes(outcomes, levels=chosen.levels)
+    if not chosen.quiet:
+        typer.echo(repr(credits), err=True)
+    return credits
 
 
 def _chosen(saved: list[Posterior], chosen: Settings) -> list[Posterior]:
@@ -116,13 +141,18 @@ def run_fit(
     """Fit, print scores and moments, and save where asked to."""
     metrics = [metric_from(text) for text in metric or ()]
     target = None if out is None else _save_target(out)
-    if target is not None and not isinstance(chosen.fitting["model"], str):
+    if target is not None and isinstance(chosen.fitting["model"], list):
         raise OptionError(
             "several models make a stack, which is not saved as a file: leave out --out, or save the posterior of each "
             "model by a command of its own"
         )
     posteriors = posteriors_of(paths, chosen)
     files = [] if target is None else save(posteriors, target)
+    if as_json and any(isinstance(item, CreditPosterior) for item in posteriors):
+        raise OptionError(
+            "--json documents scores of right and wrong, and these are credits: leave it out, or take "
+            "post.mean().to_frame() in Python"
+        )
     if as_json:
         _print_document(
             posteriors, "fit", metrics, prob, files={"posteriors": [str(file) for file in files]} if files else None

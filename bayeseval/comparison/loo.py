@@ -31,6 +31,7 @@ from bayeseval.display import html_table, number
 from bayeseval.engines.quadrature import ExactPosterior, exact_under, log_sigmoid
 from bayeseval.errors import DataError, FitError, OptionError
 from bayeseval.likelihoods import beta_binomial_logpmf, log_binomial
+from bayeseval.posterior.credit import refuse_credits
 from bayeseval.posterior.posterior import Posterior
 from bayeseval.prompts import blocks
 
@@ -155,6 +156,7 @@ def loo(posterior: Posterior) -> Loo:
     >>> result.method, round(result.elpd, 4)
     ('exact', -12.1443)
     """
+    refuse_credits(posterior)
     if not isinstance(posterior, Posterior):
         raise OptionError(
             f"loo takes the posterior of one run, but {type(posterior).__name__} was given; choose one with "

@@ -15,6 +15,7 @@ from bayeseval.display import html_table, rows_to_frame
 from bayeseval.errors import OptionError
 from bayeseval.fitting import fit
 from bayeseval.metrics import Metric
+from bayeseval.posterior.credit import refuse_credits
 from bayeseval.posterior.posterior import Posterior
 from bayeseval.posterior.scores import ESTIMANDS, Score, decimals
 
@@ -166,6 +167,7 @@ def prior_sensitivity(
     >>> be.prior_sensitivity(post).to_frame()["prior"].unique().tolist()
     ['rho (1, 1)', 'rho (0.5, 1)', 'rho (2, 2)']
     """
+    refuse_credits(posterior)
     if not isinstance(posterior, Posterior):
         raise OptionError(
             f"prior_sensitivity takes the posterior of one run, but {type(posterior).__name__} was given; choose one "

@@ -14,6 +14,12 @@ from bayeseval.likelihoods.beta_binomial import (
     log_rising,
     survival_counts,
 )
+from bayeseval.likelihoods.dirichlet_multinomial import (
+    dirichlet_multinomial_loglik,
+    dirichlet_multinomial_logpmf,
+    level_survival,
+)
+from bayeseval.likelihoods.interior import common_nodes, interior_loglik
 from bayeseval.likelihoods.logit_normal import logit_normal_cells
 
 __all__ = [
@@ -21,7 +27,12 @@ __all__ = [
     "beta_binomial_cells",
     "beta_binomial_loglik",
     "beta_binomial_logpmf",
+    "common_nodes",
+    "dirichlet_multinomial_loglik",
+    "dirichlet_multinomial_logpmf",
     "head_length",
+    "interior_loglik",
+    "level_survival",
     "log_binomial",
     "log_rising",
     "logit_normal_cells",

@@ -145,9 +145,9 @@ def beta_binomial_loglik(xp: Any, mu: Any, not_mu: Any, rho: Any, not_rho: Any, 
     first_factors = some * _log(xp, mu) + fail * _log(xp, not_mu) + (some + fail - all_) * _log(xp, not_rho)
     return (
         first_factors
-        + _weighted_log_rising(xp, mu * not_rho, rho, "correct", counts)
-        + _weighted_log_rising(xp, not_mu * not_rho, rho, "wrong", counts)
-        - _weighted_log_rising(xp, not_rho, rho, "total", counts)
+        + weighted_log_rising(xp, mu * not_rho, rho, "correct", counts)
+        + weighted_log_rising(xp, not_mu * not_rho, rho, "wrong", counts)
+        - weighted_log_rising(xp, not_rho, rho, "total", counts)
     )
 
 
@@ -306,7 +306,7 @@ def _logpmf_of_few(few: np.ndarray, many: np.ndarray, mu: np.ndarray, rho: np.nd
     return first + successes + failures - rest
 
 
-def _weighted_log_rising(xp: Any, m: Any, rho: Any, family: str, counts: dict[str, Any]) -> Any:
+def weighted_log_rising(xp: Any, m: Any, rho: Any, family: str, counts: dict[str, Any]) -> Any:
     """The factors j >= 1 of one family; those of j = 0 are taken apart, where they would cancel at rho = 1."""
     head = counts[f"{family}_head"]
     m, rho = m[..., None], rho[..., None]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bayeseval.plots.calibration import plot_calibration, plot_coverage
 from bayeseval.plots.checks import plot_check
 from bayeseval.plots.comparison import plot_comparison
+from bayeseval.plots.credit import plot_credit_distribution
 from bayeseval.plots.curves import plot_pass_curve
 from bayeseval.plots.distribution import plot_prompt_distribution
 from bayeseval.plots.extrapolation import plot_extrapolation
@@ -24,6 +25,7 @@ __all__ = [
     "plot_calibration",
     "plot_check",
     "plot_comparison",
+    "plot_credit_distribution",
     "plot_coverage",
     "plot_extrapolation",
     "plot_families",

@@ -12,18 +12,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bayeseval.posterior.check import Check
+    from bayeseval.posterior.credit_check import CreditCheck
 
 __all__ = ["label_the_bins", "plot_check"]
 
 MOST_LABELS = 14
 
 
-def plot_check(check: Check, *, ax: Axes | None = None) -> Axes:
+def plot_check(check: Check | CreditCheck, *, ax: Axes | None = None) -> Axes:
     """Histogram of correct counts with the 95% band of the posterior predictive distribution.
 
     Parameters
     ----------
-    check : Check
+    check : Check or CreditCheck
     ax : matplotlib.axes.Axes, optional
         A figure is made where none is given.
 
@@ -34,7 +35,8 @@ def plot_check(check: Check, *, ax: Axes | None = None) -> Axes:
     Notes
     -----
     Where prompts have several numbers of generations, their histograms stand side by side. Where these are too many,
-    the distribution function at P(correct) is shown instead, which is uniform if the model is right.
+    the distribution function at P(correct) is shown instead, which is uniform if the model is right. Of credits it is
+    the histogram of the mean credits of prompts.
 
     Examples
     --------
@@ -73,7 +75,7 @@ def plot_check(check: Check, *, ax: Axes | None = None) -> Axes:
         ax.set_xlim(-0.7, place.size - 0.3)
         ax.set_ylim(bottom=0)
         ax.grid(axis="x", visible=False)
-        ax.set_ylabel("prompts")
+        ax.set_ylabel("generations" if histogram.kind == "credit" else "prompts")
         verdict = "does not describe the data" if check.misfit else "no sign of misfit"
         p = histogram.p_text
         ax.set_title(f"{plain(check.run, 62)}\npredictive check: {p}, {verdict}")
@@ -88,6 +90,11 @@ def label_the_bins(ax: Axes, kind: str, label: tuple[str, ...]) -> None:
         ends = [float(text.split("-")[0]) for text in label] + [1.0]
         chosen = np.unique(np.linspace(0, len(label), 6).round().astype(int))
         ax.set_xticks(chosen - 0.5, [f"{ends[i]:.2g}" for i in chosen])
+        return
+    if kind in ("mean credit", "credit"):
+        every = -(-len(label) // MOST_LABELS)
+        ax.set_xticks(range(0, len(label), every), label[::every])
+        ax.set_xlabel("mean credit of a prompt" if kind == "mean credit" else "credit of a generation")
         return
     correct, sizes = zip(*(text.split("/") for text in label), strict=True)
     if len(set(sizes)) == 1:

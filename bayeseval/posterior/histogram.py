@@ -25,7 +25,7 @@ from bayeseval.prompts import blocks
 if TYPE_CHECKING:
     from bayeseval.prompts import PromptDistribution
 
-__all__ = ["PREDICTIVE_DRAWS", "HistogramCheck", "histogram_check"]
+__all__ = ["PREDICTIVE_DRAWS", "HistogramCheck", "deviance", "histogram_check"]
 
 PREDICTIVE_DRAWS = 400
 HISTOGRAM_CELLS = 64
@@ -114,7 +114,7 @@ def _check_counts(
     observed = np.concatenate([part[0] for part in parts]).astype(float)
     expected, replicated = (np.concatenate([part[i] for part in parts], axis=1) for i in (1, 2))
     label = tuple(f"{c}/{size}" for *_, size in parts for c in range(size + 1))
-    p = np.mean(_deviance(replicated, expected) >= _deviance(observed, expected))
+    p = np.mean(deviance(replicated, expected) >= deviance(observed, expected))
     lower, upper = np.quantile(replicated, [0.025, 0.975], axis=0)
     return HistogramCheck("histogram", label, observed, expected.mean(axis=0), lower, upper, float(p))
 
@@ -150,13 +150,14 @@ def _check_latent(
     share = np.full(bins, 1 / bins)
     replicated = rng.multinomial(correct.size, share, size=distribution.n_draws)
     expected = np.full((1, bins), correct.size / bins)
-    tail = np.mean(_deviance(replicated, expected) >= _deviance(observed, expected))
+    tail = np.mean(deviance(replicated, expected) >= deviance(observed, expected))
     lower, upper = np.quantile(replicated, [0.025, 0.975], axis=0)
     label = tuple(f"{low:.2f}-{high:.2f}" for low, high in zip(edges[:-1], edges[1:], strict=True))
     return HistogramCheck("latent", label, observed.mean(axis=0), expected[0], lower, upper, float(tail))
 
 
-def _deviance(counts: np.ndarray, expected: np.ndarray) -> np.ndarray:
+def deviance(counts: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """Deviance of counts (..., bin) from expected ones of the same total."""
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(counts > 0, counts * np.log(counts / expected), 0.0)
     return 2 * terms.sum(axis=-1)

@@ -22,7 +22,7 @@ from bayeseval.metrics import Metric
 from bayeseval.model_data import keyed_cells, unique_cells
 from bayeseval.prompts import PromptDistribution
 
-__all__ = ["benchmark_scores", "bootstrap_scores", "in_threads", "prompt_summaries", "unbiased_mean"]
+__all__ = ["BLOCK", "benchmark_scores", "bootstrap_scores", "in_threads", "prompt_summaries", "unbiased_mean"]
 
 T = TypeVar("T")
 

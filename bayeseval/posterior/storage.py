@@ -11,15 +11,17 @@ import numpy as np
 
 from bayeseval.catalogue import ModelFile, load_model
 from bayeseval.counts import Counts
+from bayeseval.credits import Credits
 from bayeseval.engines.quadrature import DRAW_NODES, exact_under
 from bayeseval.errors import DataError, ModelFileError, ReadError
 from bayeseval.files import write_whole
+from bayeseval.posterior.credit import CreditPosterior
 from bayeseval.posterior.posterior import Posterior
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["load", "save", "to_datatree"]
+__all__ = ["credits_to_datatree", "load", "save", "to_datatree"]
 
 LOG_LIKELIHOOD_LIMIT = 1 << 23
 """Most numbers in the log_likelihood group (64 MiB); beyond that it is left out, and the attributes say so."""
@@ -48,17 +50,7 @@ def to_datatree(posterior: Posterior) -> xr.DataTree:
     }
     if counts.group is not None:
         groups["constant_data"]["group"] = ("prompt", [str(group) for group in counts.group])
-    attributes = {
-        "system": posterior.system,
-        "benchmark": posterior.benchmark,
-        "model": posterior.model.name,
-        "model_path": str(posterior.model.path),
-        "model_digest": posterior.model.digest,
-        "prior": json.dumps(posterior.prior),
-        "engine": posterior.engine,
-        "seed": posterior.seed,
-        "made": json.dumps(posterior.made),
-    }
+    attributes = _attributes(posterior)
     if posterior.n_draws * len(counts) <= LOG_LIKELIHOOD_LIMIT:
         chains, draws = next(iter(posterior.parameters.values())).shape[:2]
         values = posterior.distribution.logpmf(counts.correct, counts.generations, posterior.key)
@@ -71,12 +63,56 @@ def to_datatree(posterior: Posterior) -> xr.DataTree:
     return tree
 
 
-def save(posterior: Posterior, path: str | Path) -> Path:
+def credits_to_datatree(posterior: CreditPosterior) -> xr.DataTree:
+    """Groups posterior, sample_stats, observed_data (the credit of every generation) and constant_data.
+
+    Parameters
+    ----------
+    posterior : CreditPosterior
+
+    Returns
+    -------
+    xarray.DataTree
+    """
+    import xarray as xr
+
+    credits = posterior.credits
+    known = {"prompt": credits.prompt, "number": credits.generation}
+    if credits.group is not None:
+        known["group"] = credits.group
+    columns = {name: ("generation", [str(value) for value in values]) for name, values in known.items()}
+    groups = {
+        "posterior": _dataset(posterior.parameters),
+        "sample_stats": _dataset(posterior.statistics),
+        "observed_data": xr.Dataset({"credit": ("generation", credits.credit)}),
+        "constant_data": xr.Dataset(columns),
+    }
+    tree = xr.DataTree.from_dict({f"/{name}": dataset for name, dataset in groups.items()})
+    levels = None if credits.levels is None else list(credits.levels)
+    tree.attrs.update({**_attributes(posterior), "levels": json.dumps(levels)})
+    return tree
+
+
+def _attributes(posterior: Posterior | CreditPosterior) -> dict[str, Any]:
+    return {
+        "system": posterior.system,
+        "benchmark": posterior.benchmark,
+        "model": posterior.model.name,
+        "model_path": str(posterior.model.path),
+        "model_digest": posterior.model.digest,
+        "prior": json.dumps(posterior.prior),
+        "engine": posterior.engine,
+        "seed": posterior.seed,
+        "made": json.dumps(posterior.made),
+    }
+
+
+def save(posterior: Posterior | CreditPosterior, path: str | Path) -> Path:
     """Write a posterior to a NetCDF file; the file appears whole or not at all.
 
     Parameters
     ----------
-    posterior : Posterior
+    posterior : Posterior or CreditPosterior
     path : str or pathlib.Path
 
     Returns
@@ -93,8 +129,8 @@ def save(posterior: Posterior, path: str | Path) -> Path:
     return write_whole(Path(path), lambda draft: tree.to_netcdf(draft, engine="h5netcdf"))
 
 
-def load(path: str | Path, *, model: str | Path | None = None) -> Posterior:
-    """Read back a posterior that `Posterior.save` wrote.
+def load(path: str | Path, *, model: str | Path | None = None) -> Any:
+    """Read back a posterior that `Posterior.save` wrote, or that of credits.
 
     Parameters
     ----------
@@ -104,7 +140,7 @@ def load(path: str | Path, *, model: str | Path | None = None) -> Posterior:
 
     Returns
     -------
-    Posterior
+    Posterior or CreditPosterior
 
     Raises
     ------
@@ -133,6 +169,11 @@ def load(path: str | Path, *, model: str | Path | None = None) -> Posterior:
             for group in ("posterior", "sample_stats")
         }
         constant = tree["constant_data"]
+        made = json.loads(attributes["made"])
+        if "levels" in attributes:
+            tree.close()
+            known = (_credits(tree), _model_of(attributes, model), prior, draws["posterior"], draws["sample_stats"])
+            return CreditPosterior(*known, str(attributes["engine"]), int(attributes["seed"]), made)
         counts = Counts.from_arrays(
             np.asarray(tree["observed_data"]["correct"]),
             np.asarray(constant["generations"]),
@@ -141,7 +182,6 @@ def load(path: str | Path, *, model: str | Path | None = None) -> Posterior:
             benchmark=attributes["benchmark"],
             group=[str(group) for group in np.asarray(constant["group"])] if "group" in constant else None,
         )
-        made = json.loads(attributes["made"])
     except (OSError, KeyError, ValueError, TypeError, DataError) as error:
         raise ReadError(f"{path} cannot be read as a saved posterior: {error}") from None
     tree.close()
@@ -159,6 +199,27 @@ def load(path: str | Path, *, model: str | Path | None = None) -> Posterior:
         exact,
         int(attributes["seed"]),
         made,
+    )
+
+
+def _credits(tree: xr.DataTree) -> Credits:
+    constant, levels = tree["constant_data"], json.loads(tree.attrs["levels"])
+    credit = np.asarray(tree["observed_data"]["credit"], dtype=float)
+    columns = {
+        name: np.array([str(value) for value in np.asarray(constant[name])], dtype=object)
+        for name in ("prompt", "number", "group")
+        if name in constant
+    }
+    numbers = columns["number"]
+    whole = all(number.isdigit() for number in numbers)
+    return Credits(
+        system=np.full(credit.size, tree.attrs["system"], dtype=object),
+        benchmark=np.full(credit.size, tree.attrs["benchmark"], dtype=object),
+        prompt=columns["prompt"],
+        generation=numbers.astype(np.int64) if whole else numbers,
+        credit=credit,
+        group=columns.get("group"),
+        levels=None if levels is None else tuple(levels),
     )
 
 

@@ -7,9 +7,12 @@ prompts, how to condition on the counts of a prompt, and how to draw P(correct):
 - `LogitNormal`: the logistic of a normal variable, with or without run effects, by quadrature;
 - `Explicit`: draws of P(correct) of every prompt, for models that sample them;
 - `Joined`: draws of several models, mixed.
+
+Models of credits return `GradedCredit` or `ContinuousCredit` (`bayeseval.prompts.credit`).
 """
 
 from bayeseval.prompts.base import PromptDistribution, PromptPosterior
+from bayeseval.prompts.credit import ContinuousCredit, CreditDistribution, GradedCredit
 from bayeseval.prompts.explicit import Explicit
 from bayeseval.prompts.joined import Joined
 from bayeseval.prompts.logit_normal import LogitNormal
@@ -19,7 +22,10 @@ from bayeseval.prompts.population import BLOCK, blocks, population_score
 __all__ = [
     "BLOCK",
     "BetaMixture",
+    "ContinuousCredit",
+    "CreditDistribution",
     "Explicit",
+    "GradedCredit",
     "Joined",
     "LogitNormal",
     "MixturePosterior",

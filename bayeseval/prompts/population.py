@@ -43,9 +43,9 @@ def population_score(metric: Metric, mu: np.ndarray, rho: np.ndarray) -> np.ndar
     if metric.kind == "mean":
         return mu.copy()
     if metric.kind == "pass_at":
-        return -np.expm1(_log_all_alike(1 - mu, rho, metric.k))
+        return -np.expm1(log_all_alike(1 - mu, rho, metric.k))
     if metric.kind == "pass_hat":
-        return np.exp(_log_all_alike(mu, rho, metric.k))
+        return np.exp(log_all_alike(mu, rho, metric.k))
     successes = np.flatnonzero(metric.weights)
     flat_mu, flat_rho = mu.ravel(), rho.ravel()
     result = np.empty(flat_mu.shape)
@@ -61,7 +61,7 @@ def blocks(size: int, width: int) -> Iterator[slice]:
     return (slice(start, min(start + step, size)) for start in range(0, size, step))
 
 
-def _log_all_alike(mu: np.ndarray, rho: np.ndarray, k: int) -> np.ndarray:
+def log_all_alike(mu: np.ndarray, rho: np.ndarray, k: int) -> np.ndarray:
     """Log probability that k generations all succeed, when each succeeds with mean mu."""
     length = np.array([k])
     rest = log_rising(mu * (1 - rho), rho, length, first=1) - log_rising(1 - rho, rho, length, first=1)

@@ -19,6 +19,7 @@ from bayeseval.estimators import STOPPING, RunMoments, moments, stopping_hint
 from bayeseval.intervals import IntervalComparison, compare_intervals
 from bayeseval.metrics import Metric
 from bayeseval.planning import Plan
+from bayeseval.posterior.credit import refuse_credits
 from bayeseval.posterior.posterior import Posterior
 from bayeseval.posterior.scores import ESTIMANDS, Score, Scores
 from bayeseval.reporting.words import CAVEATS, REFERENCES
@@ -290,6 +291,7 @@ def _title(runs: tuple[Run, ...]) -> str:
 
 
 def _listed(values: Any, kind: type, name: str, maker: str) -> list[Any]:
+    refuse_credits(values)
     items = [values] if isinstance(values, kind) else values
     if isinstance(items, str) or not isinstance(items, Sequence):
         raise OptionError(f"{name} must come from {maker}, one or several, but {type(values).__name__} was given")
