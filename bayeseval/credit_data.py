@@ -138,6 +138,11 @@ class CreditData:
             )
 
     @property
+    def choices(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """What a program depends on besides the shapes of arrays (see `ModelData.choices`)."""
+        return (("head", (self.head,)),)
+
+    @property
     def head(self) -> int:
         """How many factors of a product over generations are taken one by one."""
         return head_length(int(self.table.generations.max(initial=0)))

@@ -42,7 +42,7 @@ SEED = 20
 DESIGNS: tuple[tuple[int, list[int]], ...] = ((5, [4]), (20, [1]), (20, [1, 4, 16]), (20, [16]), (200, [4]))
 NUTS_DESIGNS: tuple[tuple[int, list[int]], ...] = ((20, [4]), (20, [1, 4, 16]))
 SECOND_ENGINE: tuple[tuple[int, list[int]], ...] = ((20, [1, 4, 16]), (200, [4]))
-REPLICATES = {"quadrature": 500, "nuts": 200}
+REPLICATES = {"quadrature": 500, "nuts": 200, "credits": 100}
 GRID_REPLICATES = 1000
 HEADLINE_REPLICATES = {50: 200, 200: 400, 1000: 400}
 JUDGED_FROM = 200
@@ -65,7 +65,12 @@ def write(path: Path, items: Iterable[dict[str, Any]]) -> None:
 
 
 def suits(blocks: tuple[str, ...], prompts: int, generations: list[int]) -> bool:
-    """Whether a design is one for a model: whole runs need several of equal size, explicit p few prompts."""
+    """Whether a design is one for a model: whole runs need several of equal size, explicit p few prompts.
+
+    Credits in between are integrated prompt by prompt, which takes time: one design.
+    """
+    if "credits" in blocks:
+        return generations == [4]
     if "runs" in blocks:
         return len(generations) == 1 and generations[0] > 1
     return "prompts" not in blocks or prompts <= 20
@@ -85,7 +90,7 @@ def sbc(model: str, output: Path) -> None:
             found,
             prompts=prompts,
             generations=generations,
-            replicates=REPLICATES[engine],
+            replicates=REPLICATES["credits" if "credits" in found.blocks else engine],
             engine=engine,
             seed=SEED + number,
         )
