@@ -34,7 +34,8 @@ PRIOR = {"mu": (2.0, 2.0), "rho": (1.0, 3.0)}
 #   "survival"  survival counts, for bayeseval.likelihoods.beta_binomial_loglik alone: as fast at any number of cells;
 #   "groups"    survival counts of every group (subject, category, cluster) and its share of the prompts;
 #   "runs"      correct answers of each run, where generation j of every prompt was made in run j;
-#   "prompts"   every prompt by itself, for models that do not integrate P(correct) out: slow for many prompts.
+#   "prompts"   every prompt by itself, for models that do not integrate P(correct) out: slow for many prompts;
+# or, for credits between right and wrong (see graded.py, continuous.py), "levels" or "credits", never with the others.
 # Without it: ("survival", "cells").
 DATA = ("cells",)
 

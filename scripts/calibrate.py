@@ -76,7 +76,7 @@ def suits(blocks: tuple[str, ...], prompts: int, generations: list[int]) -> bool
     return "prompts" not in blocks or prompts <= 20
 
 
-def sbc(model: str, output: Path) -> None:
+def sbc(model: str, output: Path, replicates: int | None = None) -> None:
     """Every design with the model's own engine, and two with NUTS where that is another one."""
     found = load_model(model)
     own = "quadrature" if found.has_quadrature else "nuts"
@@ -90,7 +90,7 @@ def sbc(model: str, output: Path) -> None:
             found,
             prompts=prompts,
             generations=generations,
-            replicates=REPLICATES["credits" if "credits" in found.blocks else engine],
+            replicates=replicates or REPLICATES["credits" if "credits" in found.blocks else engine],
             engine=engine,
             seed=SEED + number,
         )
@@ -163,6 +163,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=("sbc", "grid", "headlines"), help="run one part")
     parser.add_argument("--model", help="for sbc: one model, by name or path; all built-in ones by default")
+    parser.add_argument("--replicates", type=int, help="for sbc: data sets of each design, where there is less time")
     parser.add_argument("--output", type=Path, default=OUTPUT, help="folder of the results (docs/calibration)")
     parser.add_argument("--shared", type=Path, default=SHARED, help="folder of real data (beside the checkout)")
     parser.add_argument("--processes", type=int, default=os.cpu_count(), help="for headlines")
@@ -173,7 +174,7 @@ def main() -> None:
         headlines(options.output, options.shared, options.processes)
     if options.only in (None, "sbc"):
         for model in [options.model] if options.model else be.models():
-            sbc(model, options.output)
+            sbc(model, options.output, options.replicates)
 
 
 if __name__ == "__main__":

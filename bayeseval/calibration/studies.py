@@ -38,7 +38,7 @@ __all__ = [
 
 UNIFORM: tuple[Prior, Prior] = ((1.0, 1.0), (1.0, 1.0))
 MODEL = (("population", "model"), ("benchmark", "model"))
-HEADLINE = (("population", "headline"), ("benchmark", "model"))
+HEADLINE = (("population", "headline"), ("benchmark", "headline"))
 CHUNK = 25
 RERUN = 4
 
@@ -191,7 +191,7 @@ def coverage_of_headlines(
     Returns
     -------
     tuple of CoverageRow
-        Headline, model and robust interval of the population, model interval of the benchmark, and the CLT.
+        Headline, model and robust interval of the population, headline and model of the benchmark, and the CLT.
     """
     p, correct = _simulated(population, prompts, generations, replicates, seed)
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
@@ -207,7 +207,11 @@ def coverage_of_headlines(
             light = replace(posterior, exact=None)
             headline = light.mean()
             misfit.append(light.check().misfit)
-            scores = {("population", "headline"): headline, ("benchmark", "model"): light.mean("benchmark")}
+            scores = {
+                ("population", "headline"): headline,
+                ("benchmark", "headline"): light.mean("benchmark"),
+                ("benchmark", "model"): light.mean("benchmark", method="model"),
+            }
             for score in filter(None, (headline, headline.other)):
                 scores["population", score.method] = score
             for pair, score in scores.items():
