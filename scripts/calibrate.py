@@ -43,6 +43,8 @@ DESIGNS: tuple[tuple[int, list[int]], ...] = ((5, [4]), (20, [1]), (20, [1, 4, 1
 NUTS_DESIGNS: tuple[tuple[int, list[int]], ...] = ((20, [4]), (20, [1, 4, 16]))
 SECOND_ENGINE: tuple[tuple[int, list[int]], ...] = ((20, [1, 4, 16]), (200, [4]))
 REPLICATES = {"quadrature": 500, "nuts": 200, "credits": 100}
+CREDIT_PRIOR = {"delta": (3.0, 6.0), "a": (0.0, 1.0), "b": (1.0,)}
+"""For continuous credits: the default prior simulates some that lie so near 0 or 1 that floats cannot tell them apart."""
 GRID_REPLICATES = 1000
 HEADLINE_REPLICATES = {50: 200, 200: 400, 1000: 400}
 JUDGED_FROM = 200
@@ -92,6 +94,7 @@ def sbc(model: str, output: Path, replicates: int | None = None) -> None:
             generations=generations,
             replicates=replicates or REPLICATES["credits" if "credits" in found.blocks else engine],
             engine=engine,
+            prior=CREDIT_PRIOR if "credits" in found.blocks else None,
             seed=SEED + number,
         )
         print(result, f"[{time.process_time() - begun:.0f} s of CPU]", flush=True)
