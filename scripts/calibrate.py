@@ -44,7 +44,7 @@ NUTS_DESIGNS: tuple[tuple[int, list[int]], ...] = ((20, [4]), (20, [1, 4, 16]))
 SECOND_ENGINE: tuple[tuple[int, list[int]], ...] = ((20, [1, 4, 16]), (200, [4]))
 REPLICATES = {"quadrature": 500, "nuts": 200, "credits": 100}
 CREDIT_PRIOR = {"delta": (3.0, 6.0), "a": (0.0, 1.0), "b": (1.0,)}
-"""For continuous credits: the default prior simulates some that lie so near 0 or 1 that floats cannot tell them apart."""
+"""For continuous credits: the default prior simulates some so near 0 or 1 that floats cannot tell them apart."""
 GRID_REPLICATES = 1000
 HEADLINE_REPLICATES = {50: 200, 200: 400, 1000: 400}
 JUDGED_FROM = 200

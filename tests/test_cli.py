@@ -361,3 +361,23 @@ def test_several_models_are_compared_and_stacked(results: Path, tmp_path: Path) 
 def test_a_stack_is_not_saved_and_says_so_before_any_work(results: Path, tmp_path: Path) -> None:
     said = complaint(run("fit", results, "--model", "beta_binomial", "--model", "none", "--out", tmp_path / "x.nc"))
     assert "leave out --out" in said and not (tmp_path / "x.nc").exists()
+
+
+def test_fit_prints_groups_and_sensitivity(tmp_path):
+    rows = [f"m,b,{i},{'xy'[i % 2]},4,{i % 5}" for i in range(12)]
+    path = tmp_path / "grouped.csv"
+    path.write_text("\n".join(["model,benchmark,prompt_id,group,n,c", *rows]))
+    done = run("fit", str(path), "--engine", "quadrature", "--groups", "--sensitivity", "--quiet")
+    assert done.exit_code == 0, done.output
+    assert "Groups of m on b:" in done.output
+    assert "rho 2, 2" in done.output or "rho 2.0, 2.0" in done.output or "Beta" in done.output
+    refused = run("fit", str(path), "--groups", "--json")
+    assert refused.exit_code == 2
+    assert "leave out --groups" in refused.output
+
+
+def test_models_can_be_calibrated():
+    done = run("models", "beta_binomial", "--calibrate", "20")
+    assert done.exit_code == 0, done.output
+    assert "calibration of beta_binomial" in done.output
+    assert "needs the name" in run("models", "--calibrate", "20").output

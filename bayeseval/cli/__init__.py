@@ -139,7 +139,9 @@ Prior = Annotated[
 Engine = Annotated[str, typer.Option("--engine", metavar="nuts|quadrature", help="How the posterior is computed.")]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Same seed, same result.")]
 Draws = Annotated[int, typer.Option("--draws", metavar="N", help="Draws kept in each chain.")]
-Tune = Annotated[int, typer.Option("--tune", metavar="N", help="Warm-up iterations of each chain.")]
+Tune = Annotated[
+    int | None, typer.Option("--tune", metavar="N", help="Warm-up iterations of each chain [1000, or the model's].")
+]
 Chains = Annotated[int, typer.Option("--chains", metavar="N", help="Chains.")]
 Sampler = Annotated[str, typer.Option("--sampler", metavar="numpyro|nutpie|blackjax|pymc", help="Who runs NUTS.")]
 Prob = Annotated[float | None, typer.Option("--prob", metavar="P", help="Probability inside intervals [0.95].")]
@@ -164,7 +166,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document an
     "  bayeseval fit results/ -m pass@16 -m pass^4 --out post.nc\n"
     "  bayeseval fit scores.jsonl --column system=checkpoint --threshold 0.5 --json\n"
     "  bayeseval fit results.csv --prior mu=0.5,0.5 --engine quadrature\n"
-    "  bayeseval fit results.csv --model beta_binomial --model my_model.py\n",
+    "  bayeseval fit results.csv --model beta_binomial --model my_model.py\n"
+    "  bayeseval fit results.csv --model grouped --column group=subject --groups\n",
 )
 @plainly
 def fit(
@@ -181,7 +184,7 @@ def fit(
     sampler: Sampler = "numpyro",
     seed: Seed = 0,
     draws: Draws = 1000,
-    tune: Tune = 1000,
+    tune: Tune = None,
     chains: Chains = 4,
     metric: Metrics = None,
     prob: Prob = None,
@@ -189,6 +192,10 @@ def fit(
         str | None,
         typer.Option("--out", metavar="FILE|FOLDER", help="Save the posterior as .nc; several runs into a folder."),
     ] = None,
+    groups: Annotated[bool, typer.Option("--groups", help="Print the score of every group, too.")] = False,
+    sensitivity: Annotated[
+        bool, typer.Option("--sensitivity", help="Fit again under other priors, and print how far scores move.")
+    ] = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -196,7 +203,7 @@ def fit(
     given = locals()
     from bayeseval.cli import work
 
-    work.run_fit(paths, work.settings(given), metric, prob, out, as_json)
+    work.run_fit(paths, work.settings(given), metric, prob, out, as_json, groups, sensitivity)
 
 
 @app.command(
@@ -242,7 +249,7 @@ def plan(
     sampler: Sampler = "numpyro",
     seed: Seed = 0,
     draws: Draws = 1000,
-    tune: Tune = 1000,
+    tune: Tune = None,
     chains: Chains = 4,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -285,7 +292,7 @@ def report(
     sampler: Sampler = "numpyro",
     seed: Seed = 0,
     draws: Draws = 1000,
-    tune: Tune = 1000,
+    tune: Tune = None,
     chains: Chains = 4,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -298,14 +305,15 @@ def report(
 
 
 @app.command(
-    short_help="List, show, copy and check models.",
-    help="List the built-in models, show one, copy it to be changed, or check a model file.\n\n"
-    "Only files that you trust should be checked: they are run.\n\n"
+    short_help="List, show, copy, check and calibrate models.",
+    help="List the built-in models, show one, copy it to be changed, or check or calibrate a model.\n\n"
+    "Only files that you trust should be checked or calibrated: they are run.\n\n"
     "\b\nExamples:\n"
     "  bayeseval models\n"
     "  bayeseval models beta_binomial\n"
     "  bayeseval models beta_binomial --copy-to my_model.py\n"
-    "  bayeseval models --check my_model.py\n",
+    "  bayeseval models --check my_model.py\n"
+    "  bayeseval models my_model.py --calibrate 200\n",
 )
 @plainly
 def models(
@@ -317,11 +325,23 @@ def models(
     check: Annotated[
         str | None, typer.Option("--check", metavar="FILE", help="Check a model file; exit status 1 if it fails.")
     ] = None,
+    calibrate: Annotated[
+        int | None,
+        typer.Option(
+            "--calibrate",
+            metavar="N",
+            help="Simulate N data sets from the prior and rank the truth; exit status 1 if it leaves the band.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show, copy and check models; see `bayeseval.cli.catalogue`."""
     from bayeseval.cli import catalogue
 
+    if calibrate is not None:
+        if not catalogue.calibrated(name, calibrate):
+            raise typer.Exit(1)
+        return
     if not catalogue.models(name, copy_to, overwrite, check, as_json):
         raise typer.Exit(1)
 

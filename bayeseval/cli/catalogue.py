@@ -7,6 +7,7 @@ from typing import Any
 import typer
 
 from bayeseval._version import __version__
+from bayeseval.calibration.ranks import calibrate
 from bayeseval.catalogue import copy_model, load_model
 from bayeseval.catalogue import models as built_in
 from bayeseval.cli.tables import say
@@ -15,7 +16,7 @@ from bayeseval.errors import OptionError
 from bayeseval.reporting.content import SCHEMA_VERSION
 from bayeseval.reporting.files import as_json as json_text
 
-__all__ = ["models"]
+__all__ = ["calibrated", "models"]
 
 
 def models(name: str | None, copy_to: str | None, overwrite: bool, check: str | None, as_json: bool) -> bool:
@@ -42,6 +43,16 @@ def models(name: str | None, copy_to: str | None, overwrite: bool, check: str | 
             f"\nprior: {', '.join(f'{key} {value}' for key, value in model.prior().items())}\nfile: {model.path}"
         )
     return True
+
+
+def calibrated(name: str | None, replicates: int) -> bool:
+    """Calibrate a model by simulation and print the result; whether the truth stays inside the band."""
+    if name is None:
+        raise OptionError("--calibrate needs the name or the file of a model, such as beta_binomial")
+    result = calibrate(name, replicates=replicates)
+    say(repr(result))
+    say(result.to_frame().to_string(index=False, float_format="{:.3f}".format))
+    return result.ok
 
 
 def _check(path: str, as_json: bool) -> bool:

@@ -13,8 +13,9 @@ from typing import Any
 import typer
 
 from bayeseval.catalogue import DEFAULT_MODEL
-from bayeseval.cli.tables import show_comparison, show_moments, show_plan, show_scores
+from bayeseval.cli.tables import say, show_comparison, show_moments, show_plan, show_scores
 from bayeseval.cli.words import columns_from, levels_from, metric_from, numbers_from, priors_from
+from bayeseval.comparison.sensitivity import prior_sensitivity
 from bayeseval.comparison.stacked import Stacked
 from bayeseval.credits import Credits
 from bayeseval.errors import OptionError, require_probability
@@ -137,8 +138,12 @@ def run_fit(
     prob: float | None,
     out: str | None,
     as_json: bool,
+    groups: bool = False,
+    sensitivity: bool = False,
 ) -> None:
     """Fit, print scores and moments, and save where asked to."""
+    if as_json and (groups or sensitivity):
+        raise OptionError("--json documents scores alone: leave out --groups and --sensitivity, or --json")
     metrics = [metric_from(text) for text in metric or ()]
     target = None if out is None else _save_target(out)
     if target is not None and isinstance(chosen.fitting["model"], list):
@@ -163,6 +168,11 @@ def run_fit(
         if isinstance(posterior, Stacked):
             show_comparison(posterior.comparison)
     show_moments(posteriors, prob)
+    for posterior in posteriors if groups else ():
+        say(f"Groups of {posterior.system} on {posterior.benchmark}:")
+        say(posterior.groups(prob).to_string(index=False, float_format="{:.3f}".format))
+    for posterior in posteriors if sensitivity else ():
+        say(repr(prior_sensitivity(posterior, progress=not chosen.quiet)))
     for file in files:
         typer.echo(f"saved {file}")
 
