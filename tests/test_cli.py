@@ -370,7 +370,7 @@ def test_fit_prints_groups_and_sensitivity(tmp_path):
     done = run("fit", str(path), "--engine", "quadrature", "--groups", "--sensitivity", "--quiet")
     assert done.exit_code == 0, done.output
     assert "Groups of m on b:" in done.output
-    assert "rho 2, 2" in done.output or "rho 2.0, 2.0" in done.output or "Beta" in done.output
+    assert "rho (2, 2) in place of rho (1, 1)" in done.output
     refused = run("fit", str(path), "--groups", "--json")
     assert refused.exit_code == 2
     assert "leave out --groups" in refused.output
