@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -76,13 +77,15 @@ def test_a_prior_that_is_not_that_of_the_truth_is_found_out(tmp_path):
 
 
 def test_an_interval_that_is_too_narrow_is_found_out(monkeypatch):
-    score = Posterior.score
+    scores = Posterior.scores
 
     def narrow(self, *args, **options):
-        found = score(self, *args, **options)
-        return type(found)(**{**vars(found), "draws": found.value + 0.4 * (found.draws - found.value)})
+        return [
+            replace(found, draws=found.value + 0.4 * (found.draws - found.value))
+            for found in scores(self, *args, **options)
+        ]
 
-    monkeypatch.setattr(Posterior, "score", narrow)
+    monkeypatch.setattr(Posterior, "scores", narrow)
     result = be.calibrate(prompts=20, replicates=60, metrics=MEAN, seed=1, progress=False)
     inside = dict(zip(result.quantities, result.inside, strict=True))
     assert inside["mu"]  # the parameters are not touched

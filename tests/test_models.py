@@ -190,7 +190,7 @@ def test_every_model_answers_every_question(name):
     assert (frame["lower"] <= frame["mean"]).all() and (frame["mean"] <= frame["upper"]).all()
     assert np.isfinite(be.loo(post).elpd)
     assert repr(post.check())
-    assert post.plot().get_title()
+    assert post.plot().get_title(loc="left")
     assert post.check().plot() is not None
 
 

@@ -130,7 +130,9 @@ def test_two_point_population_is_called_a_misfit_and_headlined_robust():
     assert score.method == "robust"
     assert score.other.method == "model"
     assert "does not describe" in repr(score)
-    assert post.mean("benchmark").method == "model"
+    assert post.mean("benchmark").method == "robust"
+    assert post.mean("benchmark").other.method == "model"
+    assert post.mean("benchmark", method="model").method == "model"
 
 
 def test_a_fitting_beta_keeps_the_model_as_headline():

@@ -118,7 +118,8 @@ def test_the_global_precision_of_jax_is_left_as_it_was():
 
 
 def test_draws_need_not_be_a_multiple_of_a_chunk():
-    post = be.fit(be.Counts.from_arrays(*CASES["ordinary"]), seed=1, draws=123, tune=250, chains=1, progress=False)
+    settings = {"draws": 123, "tune": 250, "chains": 1, "importance": False}
+    post = be.fit(be.Counts.from_arrays(*CASES["ordinary"]), seed=1, progress=False, **settings)
     assert post.parameters["mu"].shape == (1, 123)
     assert post.statistics["diverging"].shape == (1, 123)
 
