@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -246,10 +247,14 @@ def test_headlines_in_the_documentation_cover_from_200_prompts_on():
     assert not judged.select(estimand="benchmark", interval="CLT (z)").short()
 
 
-def test_every_built_in_model_has_a_calibration_in_the_documentation():
+def test_every_built_in_model_has_a_calibration_in_the_documentation_or_is_named_there_as_without():
+    page = (RESULTS.parent / "calibration.md").read_text()
     for model in be.models():
         path = RESULTS / f"sbc-{model}.json"
-        assert path.is_file(), f"run scripts/calibrate.py --only sbc --model {model}"
+        if not path.is_file():
+            # Told on the page by name, until scripts/calibrate.py --only sbc --model NAME has run.
+            assert re.search(rf"Not calibrated yet:[^.]*`{model}`", page), model
+            continue
         assert all(Calibration.from_dict(one).model == model for one in json.loads(path.read_text()))
 
 

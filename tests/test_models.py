@@ -110,6 +110,7 @@ def test_the_latent_form_has_the_posterior_of_the_collapsed_one():
     assert latent.mean("benchmark").value == pytest.approx(exact.mean("benchmark").value, abs=0.01)
 
 
+@pytest.mark.slow
 def test_inflation_and_mixture_recover_what_was_simulated():
     rng = np.random.default_rng(3)
     kind = rng.choice(3, 1500, p=[0.2, 0.1, 0.7])
@@ -127,6 +128,7 @@ def test_inflation_and_mixture_recover_what_was_simulated():
     assert not be.fit(mixture.counts, engine="quadrature", seed=1, progress=False).check().ok
 
 
+@pytest.mark.slow
 def test_run_effects_are_found_where_they_are_and_not_where_they_are_not():
     rng = np.random.default_rng(4)
     eta = rng.normal(0.3, 1.5, 300)
@@ -142,6 +144,7 @@ def test_run_effects_are_found_where_they_are_and_not_where_they_are_not():
     assert fits[0].mean("benchmark").width > 2 * plain.mean("benchmark").width
 
 
+@pytest.mark.slow
 def test_clusters_widen_the_population_interval_and_groups_do_not():
     rng = np.random.default_rng(5)
     centre = rng.normal(0, 2, 30)
@@ -156,6 +159,7 @@ def test_clusters_widen_the_population_interval_and_groups_do_not():
     assert widths["grouped"] < widths["beta_binomial"]
 
 
+@pytest.mark.slow
 def test_the_robust_answer_of_clusters_bootstraps_whole_clusters():
     rng = np.random.default_rng(6)
     p = np.repeat(rng.beta(1, 1, 20), 5)
@@ -194,6 +198,7 @@ def test_every_model_answers_every_question(name):
     assert post.check().plot() is not None
 
 
+@pytest.mark.slow
 def test_saved_posteriors_of_every_family_come_back(tmp_path):
     y = np.random.default_rng(8).binomial(1, 0.6, (12, 5))
     for name in ("run_effects", "beta_mixture", "beta_binomial_latent"):
