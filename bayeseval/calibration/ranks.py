@@ -302,12 +302,13 @@ def _ranks(
                 pairs[name if values.ndim == 2 else f"{name}[{entry}]"] = (float(truth[entry]), flat[:, entry])
     # The exact quantiles are not needed here, and without the grid they are not computed.
     light = replace(posterior, exact=None) if isinstance(posterior, Posterior) else posterior
-    scores = {(score.name, score.estimand): score.draws for score in light.scores(metrics, method="model")}
+    answers = list(light.scores(metrics, method="model"))
+    scores = {(place // len(ESTIMANDS), score.estimand): score.draws for place, score in enumerate(answers)}
     truth_of = truths.distribution.take(slice(index, index + 1))
-    for metric in metrics:
+    for place, metric in enumerate(metrics):
         true = {"population": truth_of.score(metric)[0], "benchmark": metric.given_p(truths.p[index]).mean()}
         for estimand in ESTIMANDS:
-            pairs[f"{metric.name}, {estimand}"] = (float(true[estimand]), scores[metric.name, estimand])
+            pairs[f"{metric.name}, {estimand}"] = (float(true[estimand]), scores[place, estimand])
     step = 1 if posterior.engine == "quadrature" else -(-posterior.n_draws // MOST_RANKED)
     return {name: _rank(truth, draws[::step], rng) for name, (truth, draws) in pairs.items()}
 
