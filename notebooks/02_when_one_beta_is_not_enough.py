@@ -182,10 +182,10 @@ stack.pass_at(40)
 #
 # MMLU has 57 subjects, some with a hundred questions. `grouped` gives each subject a Beta of its own, and lets them
 # learn from each other how different subjects are: a subject with few questions is drawn towards the others, one with
-# many speaks for itself. 2,000 draws a chain, because its chains move slowly where groups are large.
+# many speaks for itself.
 
 # %%
-subjects = be.fit(counts, model="grouped", draws=2000, seed=1, progress=False)
+subjects = be.fit(counts, model="grouped", seed=1, progress=False)
 subjects.check()
 
 # %% [markdown]
