@@ -83,8 +83,8 @@ def fit(
     vectorised : bool, optional
         Sample chains and runs side by side; by default on an accelerator only.
     importance : bool
-        Whether draws of a model with up to eight parameters are resampled by importance where its chains did not mix
-        (see `bayeseval.engines.importance`); the check says so.
+        Whether draws of a model with up to eight parameters, which the exact engine does not know, are resampled by
+        importance where its chains did not mix (see `bayeseval.engines.importance`); the check says so.
     progress : bool
         Whether a progress bar may appear.
 

@@ -139,7 +139,8 @@ def _sample_with_programs(
             for members, jobs in submitted:
                 for index, *parts in zip(members, *(job.result() for job in jobs), strict=True):
                     joined = _join_chains(parts)
-                    if settings.importance:
+                    # Models that the exact engine knows are checked against it, and need no more imports and no time.
+                    if settings.importance and not model.has_quadrature:
                         joined = mend(joined, model, prior, data[index], _run_seed(seed, index))
                     yield index, joined
                 if not single:
