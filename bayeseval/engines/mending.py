@@ -9,6 +9,7 @@ import numpy as np
 
 from bayeseval import _compat
 from bayeseval.catalogue import ModelFile
+from bayeseval.credit_data import CreditData
 from bayeseval.engines.importance import LARGEST_DIMENSION, PARETO_LIMIT, resample
 from bayeseval.engines.programs import density_of, xla_folder
 from bayeseval.engines.records import Draws
@@ -24,7 +25,9 @@ RHAT_AIM, ESS_AIM = 1.007, 800
 _evaluators: dict[Any, tuple[Callable[..., Any], Callable[..., Any], dict[str, Any]]] = {}
 
 
-def mend(draws: Draws, model: ModelFile, prior: Mapping[str, tuple[float, ...]], data: ModelData, seed: int) -> Draws:
+def mend(
+    draws: Draws, model: ModelFile, prior: Mapping[str, tuple[float, ...]], data: ModelData | CreditData, seed: int
+) -> Draws:
     """Resample draws of chains that did not mix; draws that are well, or cannot be mended, come back as they are.
 
     Parameters
@@ -32,7 +35,7 @@ def mend(draws: Draws, model: ModelFile, prior: Mapping[str, tuple[float, ...]],
     draws : Draws
     model : ModelFile
     prior : mapping of str to tuple of float
-    data : ModelData
+    data : ModelData or CreditData
     seed : int
 
     Returns
@@ -85,7 +88,7 @@ def _trouble(draws: Draws, positions: np.ndarray) -> dict[str, float]:
 
 
 def _evaluator(
-    model: ModelFile, prior: Mapping[str, tuple[float, ...]], data: ModelData
+    model: ModelFile, prior: Mapping[str, tuple[float, ...]], data: ModelData | CreditData
 ) -> tuple[Callable[..., Any], Callable[..., Any], dict[str, Any]]:
     """Density and constrained quantities of many points at once, compiled once for each model, prior and shape."""
     import jax

@@ -23,6 +23,7 @@ import numpy as np
 
 from bayeseval import _compat
 from bayeseval.catalogue import ModelFile
+from bayeseval.credit_data import CreditData
 from bayeseval.errors import FitError, ModelFileError
 from bayeseval.model_data import ModelData
 
@@ -196,7 +197,7 @@ def _compiled(start: Any, advance: Any, facts: dict[str, Any], key: ProgramKey) 
 
 
 def density_of(
-    model: ModelFile, prior: Mapping[str, tuple[float, ...]], data: ModelData
+    model: ModelFile, prior: Mapping[str, tuple[float, ...]], data: ModelData | CreditData
 ) -> tuple[Callable[..., Any], Callable[..., Any], dict[str, Any]]:
     """The model's log density and its constrained quantities as JAX functions of (position (D,), data)."""
     import jax.numpy as jnp

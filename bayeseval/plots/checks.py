@@ -12,19 +12,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bayeseval.posterior.check import Check
-    from bayeseval.posterior.credit_check import CreditCheck
 
 __all__ = ["label_the_bins", "plot_check"]
 
 MOST_LABELS = 14
 
 
-def plot_check(check: Check | CreditCheck, *, ax: Axes | None = None) -> Axes:
+def plot_check(check: Check, *, ax: Axes | None = None) -> Axes:
     """Histogram of correct counts with the 95% band of the posterior predictive distribution.
 
     Parameters
     ----------
-    check : Check or CreditCheck
+    check : Check
     ax : matplotlib.axes.Axes, optional
         A figure is made where none is given.
 

@@ -36,7 +36,8 @@ P_LIMIT = 0.05
 MCSE_LIMIT = 5.0
 EXPECTED_LIMIT = 10
 """Fewest expected successes and failures for which the moment estimate is precise enough to judge the model by."""
-LONGEST_VECTOR = 8
+LONGEST_VECTOR = 20
+"""Most entries of a vector that are looked at one by one: as many as credits may have levels."""
 EXACT = "engine='quadrature' where it applies"
 
 
@@ -72,6 +73,22 @@ class Diagnostics:
         """Largest distance from the exact engine in Monte Carlo standard errors; NaN where it does not apply."""
         distances = [row[name] for row in self.table.values() for name in ("mean_mcse", "sd_mcse") if name in row]
         return max(distances, default=float("nan"))
+
+    def words(self) -> list[str]:
+        """How the draws were made and how well, and how far they lie from the exact engine, as far as known."""
+        parts = []
+        rhat = max((row["rhat"] for row in self.table.values() if "rhat" in row), default=float("nan"))
+        if self.resampled:
+            parts.append(
+                f"resampled by importance (Pareto k {self.resampled['pareto_k']:.2f}, "
+                f"{self.resampled['effective']:,.0f} effective points) since the chains mixed slowly "
+                f"(R-hat {self.resampled['rhat']:.3f}, {self.resampled['divergences']:.0f} divergences)"
+            )
+        elif not np.isnan(rhat):
+            parts.append(f"R-hat at most {rhat:.3f}, {self.divergences} divergences")
+        if not np.isnan(self.distance):
+            parts.append(f"at most {self.distance:.1f} MCSE from exact quadrature")
+        return parts
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,23 +134,15 @@ class Check:
 
         return pd.DataFrame(self.diagnostics.table).T.rename_axis("parameter")
 
+    @property
+    def predictive(self) -> str:
+        """The predictive check in words."""
+        return f"predictive {self.histogram.p_text} ({self.histogram.kind})"
+
     def __repr__(self) -> str:
         verdict = "ok" if self.ok else "FAILS"
-        distance = self.diagnostics.distance
-        exact = "" if np.isnan(distance) else f"; at most {distance:.1f} MCSE from exact quadrature"
-        rhat = max((row["rhat"] for row in self.diagnostics.table.values() if "rhat" in row), default=float("nan"))
-        sampler = "" if np.isnan(rhat) else f"; R-hat at most {rhat:.3f}, {self.diagnostics.divergences} divergences"
-        mended = self.diagnostics.resampled
-        if mended:
-            sampler = (
-                f"; resampled by importance (Pareto k {mended['pareto_k']:.2f}, {mended['effective']:,.0f} effective "
-                f"points) since the chains mixed slowly (R-hat {mended['rhat']:.3f}, {mended['divergences']:.0f} "
-                f"divergences)"
-            )
-        line = (
-            f"check of {self.run}: {verdict}; z_shift {self.z_shift:.2f}, predictive "
-            f"{self.histogram.p_text} ({self.histogram.kind}){sampler}{exact}"
-        )
+        parts = [f"z_shift {self.z_shift:.2f}, {self.predictive}", *self.diagnostics.words()]
+        line = f"check of {self.run}: {verdict}; {'; '.join(parts)}"
         return "\n".join([line, *(f"Warning: {warning}" for warning in self.warnings_for("population"))])
 
     def _repr_html_(self) -> str:

@@ -8,20 +8,18 @@ mean; its probability is the share of simulated data sets that are further away 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayeseval.credit_data import CreditData
-from bayeseval.display import html_table
 from bayeseval.estimators.credit import credit_moments
-from bayeseval.posterior.check import EXPECTED_LIMIT, P_LIMIT, Z_SHIFT_LIMIT, Diagnostics, diagnose
+from bayeseval.posterior.check import EXPECTED_LIMIT, P_LIMIT, Z_SHIFT_LIMIT, Check, diagnose
 from bayeseval.posterior.histogram import PREDICTIVE_DRAWS, HistogramCheck, deviance
 from bayeseval.prompts import ContinuousCredit
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
     from bayeseval.posterior.credit import CreditPosterior
@@ -38,66 +36,24 @@ COARSE = 1.6
 
 
 @dataclass(frozen=True, repr=False)
-class CreditCheck:
+class CreditCheck(Check):
     """Everything that speaks for or against a posterior of credits.
 
     Attributes
     ----------
-    diagnostics : Diagnostics
-    z_shift : float
-        (E[mean] - moment estimate) / standard error of the moment estimate; NaN where that is 0 or undefined.
-    histogram : HistogramCheck
-        Mean credits of prompts.
     generations : HistogramCheck
-        Credits of single generations.
-    misfit : bool
-        Whether the model does not describe the data: the population headline is then the robust one.
-    warnings : tuple of str
-        What is wrong and what to do, in sentences; those that concern a population score alone are apart.
-    population_warnings : tuple of str
-    run : str
+        Credits of single generations, beside `histogram`, the mean credits of prompts.
     """
 
-    diagnostics: Diagnostics
-    z_shift: float
-    histogram: HistogramCheck
-    generations: HistogramCheck
-    misfit: bool
-    warnings: tuple[str, ...]
-    population_warnings: tuple[str, ...]
-    run: str
-
-    def warnings_for(self, estimand: str) -> tuple[str, ...]:
-        """Sentences that belong beside a score of this estimand."""
-        return self.warnings + (self.population_warnings if estimand == "population" else ())
+    generations: HistogramCheck = field(kw_only=True)
 
     @property
-    def ok(self) -> bool:
-        """Whether neither a diagnostic nor a predictive check fails."""
-        return self.diagnostics.ok and not self.misfit
-
-    def to_frame(self) -> pd.DataFrame:
-        """Diagnostics of each parameter, one row a parameter."""
-        import pandas as pd
-
-        return pd.DataFrame(self.diagnostics.table).T.rename_axis("parameter")
-
-    def __repr__(self) -> str:
-        verdict = "ok" if self.ok else "FAILS"
-        rhat = max((row["rhat"] for row in self.diagnostics.table.values()), default=float("nan"))
-        line = (
-            f"check of {self.run}: {verdict}; z_shift {self.z_shift:.2f}, predictive {self.histogram.p_text} (mean "
-            f"credits of prompts), {self.generations.p_text} (credits of generations); R-hat at most {rhat:.3f}, "
-            f"{self.diagnostics.divergences} divergences"
+    def predictive(self) -> str:
+        """Both predictive checks in words."""
+        return (
+            f"predictive {self.histogram.p_text} (mean credits of prompts), {self.generations.p_text} (credits of "
+            f"generations)"
         )
-        return "\n".join([line, *(f"Warning: {warning}" for warning in self.warnings_for("population"))])
-
-    def _repr_html_(self) -> str:
-        names = ("mean", "sd", "rhat", "ess_bulk", "ess_tail")
-        body = [
-            [parameter, *(f"{row[name]:.4g}" for name in names)] for parameter, row in self.diagnostics.table.items()
-        ]
-        return html_table(["parameter", *names], body, repr(self).splitlines())
 
     def plot(self, ax: Axes | None = None, of: str = "prompts") -> Axes:
         """Histogram of the data with the posterior predictive band.
@@ -118,7 +74,7 @@ class CreditCheck:
 def check_credits(posterior: CreditPosterior) -> CreditCheck:
     """Check convergence and fit of a posterior of credits; what `CreditPosterior.check` calls."""
     run = f"{posterior.system} on {posterior.benchmark}"
-    diagnostics = diagnose(replace(posterior, parameters=scalar_parts(posterior.parameters)))  # type: ignore[arg-type]
+    diagnostics = diagnose(posterior)  # type: ignore[arg-type]
     prompts, generations = predictive(posterior)
     z_shift, decisive = _z_shift(posterior)
     shifted = decisive and abs(z_shift) > Z_SHIFT_LIMIT
@@ -145,20 +101,8 @@ def check_credits(posterior: CreditPosterior) -> CreditCheck:
             f"or such unequal credits the prior weighs in; compare with be.credit_moments(credits) and other priors"
         )
     named, population_named = (tuple(f"{run}: {text}" for text in texts) for texts in (warnings, population_warnings))
-    return CreditCheck(
-        diagnostics, z_shift, prompts, generations, bool(unlikely or shifted), named, population_named, run
-    )
-
-
-def scalar_parts(parameters: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Every entry of every parameter by itself (chain, draw), constants left out."""
-    parts = {}
-    for name, values in parameters.items():
-        flat = values.reshape(*values.shape[:2], -1)
-        for entry in range(flat.shape[2]):
-            if np.ptp(flat[..., entry]) > 0:
-                parts[name if values.ndim == 2 else f"{name}[{entry}]"] = flat[..., entry]
-    return parts
+    misfit = bool(unlikely or shifted)
+    return CreditCheck(diagnostics, z_shift, prompts, misfit, named, population_named, run, generations=generations)
 
 
 def predictive(posterior: CreditPosterior) -> tuple[HistogramCheck, HistogramCheck]:
