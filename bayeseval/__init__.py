@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from bayeseval.intervals import compare_intervals as compare_intervals
     from bayeseval.metrics.table import metric_estimates as metric_estimates
     from bayeseval.outcomes import Outcomes as Outcomes
-    from bayeseval.planning import plan as plan
+    from bayeseval.planning.widths import plan as plan
     from bayeseval.posterior.credit import CreditPosterior as CreditPosterior
     from bayeseval.posterior.posterior import Posterior as Posterior
     from bayeseval.posterior.posteriors import Posteriors as Posteriors
@@ -76,7 +76,7 @@ _HOMES = {
     "models": "catalogue",
     "moments": "estimators",
     "options": "defaults",
-    "plan": "planning",
+    "plan": "planning.widths",
     "prior_predictive": "priors",
     "prior_sensitivity": "comparison.sensitivity",
     "read": "readers",

@@ -40,7 +40,7 @@ FLOORS = [
     {"datasets", "estimators", "metrics", "prompts"},
     {"catalogue", "engines", "model_file"},
     {"comparison", "conformance", "fitting", "intervals", "posterior", "priors"},
-    {"calibration", "consistency", "contrasts", "coupling", "futures", "planning"},
+    {"calibration", "consistency", "contrasts", "coupling", "planning"},
     {"plots"},
     {"reporting"},
     {"cli"},

@@ -25,7 +25,7 @@ from bayeseval.engines.batches import Batch
 from bayeseval.engines.quadrature import Prior
 from bayeseval.engines.refits import refit
 from bayeseval.errors import DataError, OptionError, require_choice, require_positive_integer, require_probability
-from bayeseval.futures import Futures
+from bayeseval.planning.futures import Futures
 from bayeseval.posterior.credit import refuse_credits
 from bayeseval.posterior.posterior import Posterior
 from bayeseval.posterior.scores import ESTIMANDS, require_estimand
