@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from bayeseval.intervals import compare_intervals as compare_intervals
     from bayeseval.metrics.table import metric_estimates as metric_estimates
     from bayeseval.outcomes import Outcomes as Outcomes
+    from bayeseval.planning.pilots import pilot_from_prior as pilot_from_prior
+    from bayeseval.planning.pilots import pilot_from_published as pilot_from_published
     from bayeseval.planning.widths import plan as plan
     from bayeseval.posterior.credit import CreditPosterior as CreditPosterior
     from bayeseval.posterior.posterior import Posterior as Posterior
@@ -76,6 +78,8 @@ _HOMES = {
     "models": "catalogue",
     "moments": "estimators",
     "options": "defaults",
+    "pilot_from_prior": "planning.pilots",
+    "pilot_from_published": "planning.pilots",
     "plan": "planning.widths",
     "prior_predictive": "priors",
     "prior_sensitivity": "comparison.sensitivity",

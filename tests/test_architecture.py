@@ -75,6 +75,8 @@ PUBLIC = {
     "models",
     "moments",
     "options",
+    "pilot_from_prior",
+    "pilot_from_published",
     "plan",
     "plots",
     "prior_predictive",

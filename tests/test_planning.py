@@ -142,12 +142,134 @@ def test_same_seed_same_plan():
     assert one.equals(other)
 
 
-def test_a_posterior_of_another_model_says_what_it_was_refitted_with(tmp_path):
-    file = be.copy_model("beta_binomial", tmp_path / "mine.py")
+@pytest.fixture(scope="module")
+def sampled(tmp_path_factory):
+    """The same data fitted exactly, and by NUTS with a file that hides that the exact engine knows the model."""
+    file = be.copy_model("beta_binomial", tmp_path_factory.mktemp("models") / "mine.py")
     file.write_text(file.read_text().replace("QUADRATURE = True", "QUADRATURE = False"))
-    counts = be.Counts.from_arrays([3, 0, 4, 2] * 5, [4] * 20)
-    post = be.fit(counts, model=file, seed=1, draws=250, progress=False)
-    assert "refitted with the beta-binomial" in repr(make(post, 0.3, generations=[8]))
+    exact, _ = pilot(n=60, k=6)
+    return exact, be.fit(exact.counts, model=file, seed=1, progress=False)
+
+
+def test_another_model_may_be_refitted_by_the_beta_binomial_and_says_so(sampled):
+    plan = make(sampled[1], 0.3, generations=[8], refits="exact")
+    assert plan.refits == "exact"
+    assert "refitted with the beta-binomial" in repr(plan)
+
+
+@pytest.mark.parametrize("estimand", ["population", "benchmark"])
+@pytest.mark.parametrize("score", [be.metrics.mean(), be.metrics.pass_at(4), be.metrics.g_pass(4, 0.5)])
+def test_weights_on_draws_agree_with_exact_refits(sampled, estimand, score):
+    """The same model known to the exact engine, and not: plans by exact refits, and by re-weighting."""
+    options = {"estimand": estimand, "generations": [6, 12, 48], "score": score, "futures": 200, "assurance": 0.5}
+    exact, weighted = (make(post, 0.1, **options) for post in sampled)
+    assert (exact.refits, weighted.refits) == ("exact", "importance")
+    assert weighted.curve["width"].to_numpy() == pytest.approx(exact.curve["width"].to_numpy(), rel=0.06)
+    assert weighted.curve["sd"].to_numpy() == pytest.approx(exact.curve["sd"].to_numpy(), rel=0.06)
+    assert weighted.floor == pytest.approx(exact.floor, rel=0.06)
+
+
+@pytest.mark.slow
+def test_futures_fitted_by_nuts_agree_with_exact_refits(sampled):
+    options = {"generations": [12], "assurance": 0.5}
+    exact = make(sampled[0], 0.1, **options)
+    by_nuts = make(sampled[1], 0.1, refits="nuts", futures=8, **options)
+    assert by_nuts.curve["width"].iloc[0] == pytest.approx(exact.curve["width"].iloc[0], rel=0.1)
+
+
+@pytest.mark.parametrize("estimand", ["population", "benchmark"])
+@pytest.mark.parametrize(
+    "score", [be.metrics.pass_at(4), be.metrics.pass_hat(4), be.metrics.g_pass(4, 0.5), be.metrics.mg_pass(4)]
+)
+def test_todays_width_of_any_score_is_that_of_the_posterior(estimand, score):
+    """With no generation more, every future is the pilot itself."""
+    post, _ = pilot(n=80, k=8)
+    own = post.score(score, estimand, method="model")
+    plan = make(post, 0.9, estimand=estimand, score=score, generations=[8], futures=10)
+    assert plan.curve["width"].iloc[0] == pytest.approx(own.width, rel=0.05)
+    assert plan.curve["sd"].iloc[0] == pytest.approx(own.sd, rel=0.05)
+    assert plan.score == score.name
+    assert score.name in plan.sentence()
+
+
+def test_robust_scores_are_planned_as_the_report_headlines_them():
+    rng = np.random.default_rng(5)
+    counts = be.Counts.from_arrays(rng.binomial(16, rng.choice([0.02, 0.6, 0.98], 200)), np.full(200, 16))
+    post = be.fit(counts, engine="quadrature", draws=4000, progress=False)
+    assert post.check().misfit
+    for score, estimand in ((be.metrics.pass_at(8), "population"), (be.metrics.mean(), "benchmark")):
+        plan = make(post, 0.5, estimand=estimand, score=score, generations=[16], futures=10)
+        assert plan.method == "robust"
+        assert plan.curve["width"].iloc[0] == pytest.approx(post.score(score, estimand).width, rel=0.06)
+
+
+def test_standard_deviations_are_targets_too():
+    post, _ = pilot()
+    curve = make(post, 0.06, estimand="benchmark", generations=[16, 32]).curve
+    plan = make(post, None, sd=float(curve["sd"].iloc[1]) * 1.1, estimand="benchmark", generations=[16, 32])
+    assert plan.k == 32
+    assert plan.measure == "sd"
+    assert "posterior standard deviation of at most" in plan.sentence()
+    floor = make(post, None, sd=0.01).floor
+    assert floor == pytest.approx(make(post, 0.01).floor / 3.92, rel=0.05)
+
+
+def test_published_numbers_are_inverted():
+    """Lemma 2.1 inverted: the spread over prompts behind a mean and its standard error."""
+    found = be.pilot_from_published(0.856, 0.0068, n_prompts=1319, generations=50, seed=2)
+    variance = found.distribution.sd() ** 2
+    assert variance.mean() == pytest.approx(0.0597197, rel=0.03)
+    assert found.distribution.mean().mean() == pytest.approx(0.856, abs=0.001)
+    assert found.distribution.mean().std() == pytest.approx(0.0068, rel=0.1)
+
+
+def test_published_pilots_know_as_much_as_data_would():
+    """The posterior of mu and rho given the mean and standard error alone, against that given the counts."""
+    post, _ = pilot(n=300, k=8, mu=0.4, rho=0.3, seed=3)
+    share = post.counts.correct / 8
+    known = be.pilot_from_published(share.mean(), share.std(ddof=1) / np.sqrt(300), 300, 8, seed=1)
+    for name in ("mean", "sd"):
+        one, other = (getattr(one, name)() for one in (known.distribution, post.distribution))
+        assert one.mean() == pytest.approx(other.mean(), abs=0.25 * other.std())
+        assert one.std() == pytest.approx(other.std(), rel=0.25)
+
+
+def test_the_planner_keeps_the_floor_of_lighteval_661():
+    """30 prompts, standard error .0910 at k = 1 and .0596 at k = 64, which implies a prompt sd of .326443."""
+    found = be.pilot_from_published(0.6, 0.0596, n_prompts=30, generations=64, seed=1)
+    plan = make(found, 0.05, n_prompts=30)
+    assert plan.k is None
+    assert plan.floor > 2 * 1.96 * 0.326443 / np.sqrt(30) * 0.85
+    assert (plan.curve["width"] > 0.97 * plan.floor).all()
+    assert "published mean" in plan.sentence()
+    with pytest.raises(be.BayesevalError, match="how many generations per prompt"):
+        be.pilot_from_published(0.6, 0.0596, n_prompts=30)
+
+
+def test_a_prior_alone_is_a_start_and_says_so():
+    found = be.pilot_from_prior(prior={"mu": (8, 2)}, seed=1)
+    plan = make(found, 0.1, n_prompts=200, futures=300)
+    assert "prior alone" in plan.sentence()
+    assert "no data stand behind" in repr(plan)
+    # the oracle of a plan without data: widths spread much more than those of a pilot's plan
+    post, _ = pilot(n=200, mu=0.8)
+    own = make(post, 0.1, prompts="fresh", n_prompts=200, futures=300)
+    bands = [(one.curve["width_upper"] - one.curve["width_lower"]).iloc[-1] for one in (plan, own)]
+    assert bands[0] > 1.5 * bands[1]
+
+
+def test_the_moments_of_published_shares_are_those_of_the_beta_binomial():
+    from scipy.stats import betabinom
+
+    from bayeseval.planning.pilots import _central_moments
+
+    mu, rho, k = np.array([0.3, 0.9]), np.array([0.2, 0.6]), 7
+    variance, fourth = _central_moments(mu, rho, k)
+    a, b = mu * (1 - rho) / rho, (1 - mu) * (1 - rho) / rho
+    c = np.arange(k + 1)
+    mass = betabinom.pmf(c[:, None], k, a, b)
+    for power, value in ((2, variance), (4, fourth)):
+        assert value == pytest.approx((mass * (c[:, None] / k - mu) ** power).sum(axis=0), rel=1e-9)
 
 
 def test_pilots_of_one_generation_say_that_spread_is_prior_driven():
@@ -169,6 +291,17 @@ def test_questions_that_make_no_sense_are_refused_in_sentences():
         (lambda: make(post, 0.1, generations=[0.5]), "whole number of at least 1"),
         (lambda: make(post, 0.1, attempts=0), "attempts must be a whole number"),
         (lambda: make([post], 0.1), "posterior of one run"),
+        (lambda: make(post, None), "give one target"),
+        (lambda: make(post, 0.1, sd=0.1), "give one target"),
+        (lambda: make(post, 0.1, score="pass@4"), "made by be.metrics"),
+        (lambda: make(post, 0.1, refits="other"), "'auto', 'exact'"),
+        (lambda: make(be.pilot_from_prior(), 0.1), "how many fresh prompts"),
+        (lambda: make(be.pilot_from_prior(), 0.1, prompts="same"), "not known one by one"),
+        (lambda: make(be.pilot_from_prior(), 0.1, n_prompts=9, refits="nuts"), "needs the posterior of a pilot"),
+        (lambda: make(be.pilot_from_prior(), 0.1, n_prompts=9, refits="importance"), "needs the posterior"),
+        (lambda: be.pilot_from_published(0.5, 0.3, 30), "at most"),
+        (lambda: be.pilot_from_published(0.5, 0.05, 1), "two prompts"),
+        (lambda: be.pilot_from_published(50, 0.05, 30), "mean must lie"),
     ):
         with pytest.raises(be.BayesevalError, match=message):
             call()

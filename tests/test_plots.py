@@ -87,6 +87,7 @@ def a_plan(**changes: Any) -> Any:
         }
     )
     facts = {"k": 16, "floor": 0.12, "width": 0.16, "assurance": 0.8, "prob": 0.9, "estimand": "population"}
+    facts |= {"measure": "width", "target": 0.16, "score": "mean"}
     facts |= {"prompts": "same", "n_prompts": 30, "rule_generations": 24, "system": EVIL, "benchmark": "b"}
     return SimpleNamespace(**{**facts, "curve": curve, "futures": 500, **changes})
 
@@ -99,6 +100,7 @@ def figures(aime: Any, misfit: Any) -> dict[str, Callable[[Axes | None], Axes]]:
         "check": lambda ax: misfit.check().plot(ax=ax),
         "intervals": lambda ax: be.compare_intervals(aime).plot(ax=ax),
         "plan": lambda ax: plots.plot_plan(a_plan(), ax=ax),
+        "assurance": lambda ax: plots.plot_assurance(a_plan(), ax=ax),
         "pass_curve": lambda ax: plots.plot_pass_curve(aime[0], ax=ax),
         "calibration": lambda ax: a_calibration().plot(ax=ax),
         "coverage": lambda ax: plots.plot_coverage(a_study(), by="truth", ax=ax),
@@ -126,6 +128,7 @@ NAMES = (
     "check",
     "intervals",
     "plan",
+    "assurance",
     "pass_curve",
     "calibration",
     "coverage",
@@ -181,7 +184,7 @@ def test_figures_make_their_own_axes_without_showing_them(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_figures_say_kind_and_probability_of_their_intervals(name: str, aime: Any, misfit: Any) -> None:
-    probability = {"plan": "90%", "calibration": "99%"}.get(name, "95%")
+    probability = {"plan": "90%", "assurance": "90%", "calibration": "99%"}.get(name, "95%")
     assert probability in texts(figures(aime, misfit)[name](new_ax()))
 
 

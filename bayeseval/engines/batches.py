@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-__all__ = ["STEPS", "Batch", "batch_of_counts", "batch_of_known"]
+from bayeseval.metrics import Metric
+
+__all__ = ["STEPS", "Batch", "Cells", "batch_of_counts", "batch_of_known"]
 
 STEPS = 1024
 """Survival counts that enter one matrix product."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Distinct (correct, generations) of all data sets of a batch, and how many prompts of each data set have them.
+
+    Attributes
+    ----------
+    correct, generations : int arrays (cell,)
+    prompts : float array (future, cell)
+    """
+
+    correct: np.ndarray
+    generations: np.ndarray
+    prompts: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -30,7 +47,10 @@ class Batch:
     generations, prompts : int arrays (size class,)
         Distinct numbers of generations and how many prompts have each; -1 stands for infinitely many.
     total, square : float arrays (future, size class)
-        Sums of the correct counts and of their squares (of p and p squared, for infinitely many generations).
+        Sums of the correct counts and of their squares; for infinitely many generations, of the score at p and of its
+        square.
+    cells : Cells or None
+        Needed for scores other than the mean.
     """
 
     features: np.ndarray
@@ -41,6 +61,7 @@ class Batch:
     prompts: np.ndarray
     total: np.ndarray
     square: np.ndarray
+    cells: Cells | None = None
 
     def take(self, rows: slice | np.ndarray) -> Batch:
         """The same for some of the data sets."""
@@ -53,16 +74,19 @@ class Batch:
             self.prompts,
             self.total[rows],
             self.square[rows],
+            None if self.cells is None else replace(self.cells, prompts=self.cells.prompts[rows]),
         )
 
 
-def batch_of_counts(correct: np.ndarray, generations: np.ndarray) -> Batch:
+def batch_of_counts(correct: np.ndarray, generations: np.ndarray, cells: bool = False) -> Batch:
     """Reduce simulated counts to what the refits need.
 
     Parameters
     ----------
     correct : int array (future, prompt)
     generations : int array (prompt,)
+    cells : bool
+        Whether to count the cells too, for scores other than the mean.
 
     Returns
     -------
@@ -97,15 +121,18 @@ def batch_of_counts(correct: np.ndarray, generations: np.ndarray) -> Batch:
         prompts,
         numbers @ members,
         (numbers * numbers) @ members,
+        _cells(correct, position, levels) if cells else None,
     )
 
 
-def batch_of_known(p: np.ndarray) -> Batch:
+def batch_of_known(p: np.ndarray, metric: Metric | None = None) -> Batch:
     """The limit of infinitely many generations, where every P(correct) is known.
 
     Parameters
     ----------
     p : float array (future, prompt)
+    metric : Metric, optional
+        Whose value at p is summed; p itself by default.
 
     Returns
     -------
@@ -116,6 +143,8 @@ def batch_of_known(p: np.ndarray) -> Batch:
     size = p.shape[1]
     log_p = np.log(np.maximum(p, 1e-300)).sum(axis=1)
     log_q = np.log(np.maximum(1 - p, 1e-16)).sum(axis=1)
+
+    values = p if metric is None else metric.given_p(p)
 
     def shapes(mu, not_mu, rho, not_rho):  # type: ignore[no-untyped-def]
         precision = not_rho / rho
@@ -134,9 +163,19 @@ def batch_of_known(p: np.ndarray) -> Batch:
         size,
         np.array([-1]),
         np.array([size]),
-        p.sum(axis=1, keepdims=True),
-        (p * p).sum(axis=1, keepdims=True),
+        values.sum(axis=1, keepdims=True),
+        (values * values).sum(axis=1, keepdims=True),
     )
+
+
+def _cells(correct: np.ndarray, position: np.ndarray, levels: np.ndarray) -> Cells:
+    futures = correct.shape[0]
+    start = np.concatenate([[0], np.cumsum(levels + 1)])
+    codes = (np.arange(futures)[:, None] * start[-1] + start[position] + correct).ravel()
+    prompts = np.bincount(codes, minlength=futures * start[-1]).reshape(futures, start[-1])
+    used = np.flatnonzero(prompts.any(axis=0))
+    level = np.searchsorted(start, used, side="right") - 1
+    return Cells(used - start[level], levels[level], prompts[:, used].astype(float))
 
 
 def _survival(values: np.ndarray, steps: int) -> np.ndarray:

@@ -13,8 +13,10 @@ import numpy as np
 
 from bayeseval.engines.batches import STEPS, Batch
 from bayeseval.engines.quadrature import EXTENT, Prior, cardinal_cdf, log_sigmoid
+from bayeseval.engines.refit_scores import ScoreSummaries
+from bayeseval.metrics import Metric
 
-__all__ = ["Refits", "refit"]
+__all__ = ["Refits", "beta_interval", "refit"]
 
 NATS = 16.0
 COARSENESS = 1.1
@@ -35,12 +37,13 @@ class Refits:
     Attributes
     ----------
     population_lower, population_upper : float arrays (future,)
-        Ends of the equal-tailed interval of mu.
+        Ends of the equal-tailed interval of the score of fresh prompts (of mu, for the mean).
     benchmark_mean, benchmark_sd : float arrays (future,)
-        Of the mean of p_i over the benchmark's prompts.
+        Of the mean over the benchmark's prompts of their score (of p_i, for the mean).
     robust_mean, robust_sd : float arrays (future,)
         Of the Bayesian bootstrap over prompts, with p_i drawn from their posterior.
-    mu_mean, mu_sd : float arrays (future,)
+    population_mean, population_sd : float arrays (future,)
+        Of the score of fresh prompts.
     """
 
     population_lower: np.ndarray
@@ -49,11 +52,17 @@ class Refits:
     benchmark_sd: np.ndarray
     robust_mean: np.ndarray
     robust_sd: np.ndarray
-    mu_mean: np.ndarray
-    mu_sd: np.ndarray
+    population_mean: np.ndarray
+    population_sd: np.ndarray
+
+    def sd(self, estimand: str, method: str) -> np.ndarray:
+        """Posterior standard deviation of the score, for an estimand and a method (future,)."""
+        if estimand == "benchmark":
+            return self.benchmark_sd
+        return self.population_sd if method == "model" else self.robust_sd
 
     def interval(self, estimand: str, method: str, prob: float) -> tuple[np.ndarray, np.ndarray]:
-        """Ends of the interval of the mean, for an estimand and a method.
+        """Ends of the interval of the score, for an estimand and a method.
 
         For the benchmark and the robust population score they are quantiles of the Beta with the same mean and
         standard deviation, a sum over prompts being nearly of that form.
@@ -61,11 +70,11 @@ class Refits:
         if estimand == "population" and method == "model":
             return self.population_lower, self.population_upper
         if estimand == "benchmark":
-            return _beta_interval(self.benchmark_mean, self.benchmark_sd, prob)
-        return _beta_interval(self.robust_mean, self.robust_sd, prob)
+            return beta_interval(self.benchmark_mean, self.benchmark_sd, prob)
+        return beta_interval(self.robust_mean, self.robust_sd, prob)
 
 
-def refit(batch: Batch, prior_mu: Prior, prior_rho: Prior, prob: float) -> Refits:
+def refit(batch: Batch, prior_mu: Prior, prior_rho: Prior, prob: float, metric: Metric | None = None) -> Refits:
     """Posterior of every data set of a batch, by quadrature on one grid.
 
     Parameters
@@ -75,6 +84,8 @@ def refit(batch: Batch, prior_mu: Prior, prior_rho: Prior, prob: float) -> Refit
         Parameters of the Beta priors.
     prob : float
         Probability inside the population intervals.
+    metric : Metric, optional
+        The mean by default. Other scores need a batch with cells, and one of known p made for the same metric.
 
     Returns
     -------
@@ -86,30 +97,34 @@ def refit(batch: Batch, prior_mu: Prior, prior_rho: Prior, prob: float) -> Refit
     >>> from bayeseval.engines.batches import batch_of_counts
     >>> from bayeseval.engines.refits import refit
     >>> batch = batch_of_counts(np.array([[1, 0, 1, 1], [0, 0, 0, 1]]), np.ones(4, dtype=int))
-    >>> refit(batch, (1, 1), (1, 1), 0.95).mu_mean.round(4)  # Beta(4, 2) and Beta(2, 4)
+    >>> refit(batch, (1, 1), (1, 1), 0.95).population_mean.round(4)  # Beta(4, 2) and Beta(2, 4)
     array([0.6667, 0.3333])
     """
-    return Refits(*_refit(batch, prior_mu, prior_rho, prob, depth=0))
+    score = None if metric is None or metric.kind == "mean" else metric
+    return Refits(*_refit(batch, prior_mu, prior_rho, prob, score, depth=0))
 
 
-def _refit(batch: Batch, prior_mu: Prior, prior_rho: Prior, prob: float, depth: int) -> list[np.ndarray]:
+def _refit(
+    batch: Batch, prior_mu: Prior, prior_rho: Prior, prob: float, score: Metric | None, depth: int
+) -> list[np.ndarray]:
     """Summaries of a batch; one whose posteriors differ too much for one grid is split in two, and so on."""
     box, nodes = _layout(batch, prior_mu, prior_rho)
     size = batch.features.shape[0]
     for _ in range(8):
         if max(nodes) > MOST_NODES and size > PROBES:
             halves = np.array_split(_order(batch, depth), 2)
-            parts = [_refit(batch.take(half), prior_mu, prior_rho, prob, depth + 1) for half in halves]
+            parts = [_refit(batch.take(half), prior_mu, prior_rho, prob, score, depth + 1) for half in halves]
             back = np.argsort(np.concatenate(halves))
             return [np.concatenate(values)[back] for values in zip(*parts, strict=True)]
         nodes = (min(nodes[0], MOST_NODES), min(nodes[1], MOST_NODES))
         grid = _Grid(batch, box, nodes, prior_mu, prior_rho)
+        summarise = _summarise if score is None else ScoreSummaries(grid.x, grid.y, score)
         summaries, edges, steps = [], np.zeros(4), np.zeros(2)
         for start in range(0, size, FUTURES):
             weight = grid.weights(batch.features[start : start + FUTURES])
             edges = np.maximum(edges, _edge_mass(weight))
             steps = np.maximum(steps, grid.coarseness(weight))
-            summaries.append(_summarise(grid, weight, batch.take(slice(start, start + FUTURES)), prob))
+            summaries.append(summarise(grid, weight, batch.take(slice(start, start + FUTURES)), prob))
         wider, finer = _adapted(box, nodes, edges, steps)
         if wider == box and (finer == nodes or size <= PROBES and min(nodes) == MOST_NODES):
             break
@@ -292,7 +307,8 @@ def _crossing(cumulative: np.ndarray, nodes: np.ndarray, target: float) -> np.nd
     return np.clip(result, nodes[index - 1], nodes[index])
 
 
-def _beta_interval(mean: np.ndarray, sd: np.ndarray, prob: float) -> tuple[np.ndarray, np.ndarray]:
+def beta_interval(mean: np.ndarray, sd: np.ndarray, prob: float) -> tuple[np.ndarray, np.ndarray]:
+    """Quantiles of the Beta distributions with the given means and standard deviations."""
     from scipy.special import betaincinv
 
     certain = (sd <= 0) | (mean <= 0) | (mean >= 1)

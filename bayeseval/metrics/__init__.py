@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from bayeseval.arrays import Floats, as_counts, as_probabilities, require_generations
 from bayeseval.errors import OptionError, require_choice, require_positive_integer
 from bayeseval.metrics.hypergeometric import log_binomial_mass
+from bayeseval.metrics.squares import square_weights
 from bayeseval.metrics.thresholds import (
     Form,
     Threshold,
@@ -55,6 +56,7 @@ __all__ = [
     "pass_hat",
     "pass_hat_k",
     "pass_hat_k_variance",
+    "square_weights",
     "threshold_successes",
 ]
 

@@ -1,10 +1,14 @@
 """What to run next, decided before the money is spent: how many generations, on which prompts, and when to stop.
 
-`plan` says how many generations a target needs.
+A question a module: `widths` (how many generations), on `pilots` (where a plan starts), `futures` (what may happen) and
+`analysis` (how each future is analysed).
 """
 
 from __future__ import annotations
 
-from bayeseval.planning.widths import DESIGNS, Plan, plan
+from bayeseval.planning.pilots import Pilot
+from bayeseval.planning.plans import Plan
+from bayeseval.planning.setup import DESIGNS
+from bayeseval.planning.widths import plan
 
-__all__ = ["DESIGNS", "Plan", "plan"]
+__all__ = ["DESIGNS", "Pilot", "Plan", "plan"]

@@ -1,4 +1,4 @@
-"""Futures of a run, drawn from its posterior: what more generations, or fresh prompts, may bring."""
+"""Futures of a run, drawn from what a pilot says: what more generations, or fresh prompts, may bring."""
 
 from __future__ import annotations
 
@@ -6,33 +6,49 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from bayeseval.engines.batches import Batch, batch_of_counts, batch_of_known
 from bayeseval.model_data import keyed_cells
-from bayeseval.posterior.posterior import Posterior
+from bayeseval.planning.pilots import Pilot
 from bayeseval.prompts import PromptDistribution
 
 __all__ = ["Futures"]
 
 
 class Futures:
-    """Futures drawn from a posterior, and their data for growing numbers of generations."""
+    """Futures drawn from a pilot, and their data for growing numbers of generations.
 
-    def __init__(self, posterior: Posterior, design: str, size: int, method: str, futures: int, seed: int) -> None:
-        counts = posterior.counts
-        self.rng = np.random.default_rng([seed, posterior.seed, 2])
-        chosen = self.rng.choice(posterior.n_draws, futures, replace=futures > posterior.n_draws)
-        distribution = posterior.distribution.take(chosen)
+    Attributes
+    ----------
+    start : int array (prompt,)
+        Generations that the prompts have already.
+    correct : int array (future, prompt)
+        How many of them were correct; the same in all futures.
+    p : float array (future, prompt)
+        P(correct) of every prompt in each future.
+    key : int array (prompt,) or None
+        What tells these prompts apart besides their counts.
+    """
+
+    def __init__(self, pilot: Pilot, design: str, size: int, robust: bool, futures: int, seed: int) -> None:
+        self.rng = np.random.default_rng([seed, pilot.seed, 2])
+        draws = pilot.distribution.n_draws
+        distribution = pilot.distribution.take(self.rng.choice(draws, futures, replace=futures > draws))
+        self.key = None
         if design == "same":
+            counts = pilot.counts
+            assert counts is not None
+            self.key = pilot.key
             self.start, self.correct = counts.generations, np.tile(counts.correct, (futures, 1))
-            self.p = _prompt_draws(distribution, counts.correct, counts.generations, self.rng, posterior.key)
+            self.p = _prompt_draws(distribution, counts.correct, counts.generations, self.rng, pilot.key)
             return
         self.start, self.correct = np.zeros(size, dtype=np.int64), np.zeros((futures, size), dtype=np.int64)
-        if method == "model":
+        if not robust:
             fresh = np.zeros(size, dtype=np.int64)
             self.p = _prompt_draws(distribution, fresh, fresh, self.rng)
             return
+        counts = pilot.counts
+        assert counts is not None
         answered = counts.generations > 0
-        key = None if posterior.key is None else posterior.key[answered]
+        key = None if pilot.key is None else pilot.key[answered]
         p = _prompt_draws(distribution, counts.correct[answered], counts.generations[answered], self.rng, key)
         weights = self.rng.standard_exponential(p.shape)
         ends = np.cumsum(weights / weights.sum(axis=1, keepdims=True), axis=1)
@@ -40,18 +56,17 @@ class Futures:
         picked = np.stack([np.searchsorted(end[:-1], u) for end, u in zip(ends, uniform, strict=True)])
         self.p = np.take_along_axis(p, picked, axis=1)
 
-    def batches(self, ladder: Sequence[int]) -> Iterator[tuple[int, Batch]]:
-        """Data of all futures for each k of a growing ladder; generations of a smaller k are part of a larger one."""
+    def data(self, ladder: Sequence[int]) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """For each k of a growing ladder: k, correct (future, prompt) and generations (prompt,).
+
+        Generations of a smaller k are part of a larger one.
+        """
         correct, have = self.correct, self.start
         for k in ladder:
             target = np.maximum(self.start, k)
             correct = correct + self.rng.binomial(target - have, self.p)
             have = target
-            yield k, batch_of_counts(correct, have)
-
-    def limit(self) -> Batch:
-        """Infinitely many generations."""
-        return batch_of_known(self.p)
+            yield k, correct, have
 
 
 def _prompt_draws(

@@ -18,10 +18,11 @@ from bayeseval.plots.families import plot_families
 from bayeseval.plots.forest import plot_scores
 from bayeseval.plots.groups import plot_groups
 from bayeseval.plots.intervals import plot_intervals
-from bayeseval.plots.planning import plot_plan
+from bayeseval.plots.planning import plot_assurance, plot_plan
 from bayeseval.plots.single import plot_score
 
 __all__ = [
+    "plot_assurance",
     "plot_calibration",
     "plot_check",
     "plot_comparison",

@@ -17,7 +17,7 @@ from bayeseval.prompts.explicit import Explicit
 from bayeseval.prompts.joined import Joined
 from bayeseval.prompts.logit_normal import LogitNormal
 from bayeseval.prompts.mixture import BetaMixture, MixturePosterior, beta
-from bayeseval.prompts.population import BLOCK, blocks, population_score
+from bayeseval.prompts.population import BLOCK, blocks, population_score, population_square
 
 __all__ = [
     "BLOCK",
@@ -34,4 +34,5 @@ __all__ = [
     "beta",
     "blocks",
     "population_score",
+    "population_square",
 ]

@@ -100,5 +100,9 @@ class PromptPosterior(ABC):
         """Mean of P(correct) squared for each draw and cell (draw, cell)."""
 
     @abstractmethod
+    def moments(self, metric: Metric) -> tuple[np.ndarray, np.ndarray]:
+        """Mean of metric.given_p(P(correct)) and of its square, for each draw and cell: two arrays (draw, cell)."""
+
+    @abstractmethod
     def draw(self, rng: np.random.Generator, cell: np.ndarray) -> np.ndarray:
         """One P(correct) for each draw and each prompt (draw, prompt), prompt i belonging to ``cell[i]``."""

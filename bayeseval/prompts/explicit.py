@@ -92,5 +92,9 @@ class _Known(PromptPosterior):
     def second_moment(self) -> np.ndarray:
         return self.p**2
 
+    def moments(self, metric: Metric) -> tuple[np.ndarray, np.ndarray]:
+        values = metric.given_p(self.p)
+        return values, values**2
+
     def draw(self, rng: np.random.Generator, cell: np.ndarray) -> np.ndarray:
         return self.p[:, cell]

@@ -146,6 +146,12 @@ class _JoinedPosterior(PromptPosterior):
     def second_moment(self) -> np.ndarray:
         return self._gather(lambda part: part.second_moment(), self.cells)
 
+    def moments(self, metric: Metric) -> tuple[np.ndarray, np.ndarray]:
+        first, second = np.empty((2, self.draws, self.cells))
+        for rows, part in self.parts:
+            first[rows], second[rows] = part.moments(metric)
+        return first, second
+
     def draw(self, rng: np.random.Generator, cell: np.ndarray) -> np.ndarray:
         return self._gather(lambda part: part.draw(rng, cell), cell.size)
 

@@ -8,7 +8,7 @@ that of a generation of a fresh run, :math:`p(z) = E[\sigma(m + s z + \tau\varep
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -162,10 +162,13 @@ class _Conditioned(PromptPosterior):
     generations: np.ndarray
 
     def mean(self) -> np.ndarray:
-        return self._moment(1)
+        return self._average(lambda p: p)
 
     def second_moment(self) -> np.ndarray:
-        return self._moment(2)
+        return self._average(lambda p: p**2)
+
+    def moments(self, metric: Metric) -> tuple[np.ndarray, np.ndarray]:
+        return self._average(metric.given_p), self._average(lambda p: metric.given_p(p) ** 2)
 
     def draw(self, rng: np.random.Generator, cell: np.ndarray) -> np.ndarray:
         result = np.empty((self.distribution.n_draws, cell.size))
@@ -175,13 +178,13 @@ class _Conditioned(PromptPosterior):
             result[block] = part.p_at(part.m[:, None] + part.s[:, None] * _inverse(z, mass, rng, cell))
         return result
 
-    def _moment(self, power: int) -> np.ndarray:
+    def _average(self, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         result = np.empty((self.distribution.n_draws, self.correct.size))
         for block in self.distribution._blocks(self.correct.size):
             part = self.distribution.take(block)
             z, mass = self._on_nodes(part)
             p = part.p_at(part.m[:, None, None] + part.s[:, None, None] * z)
-            result[block] = (mass * p**power).sum(axis=-1) / mass.sum(axis=-1)
+            result[block] = (mass * function(p)).sum(axis=-1) / mass.sum(axis=-1)
         return result
 
     def _on_nodes(self, part: LogitNormal) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ import numpy as np
 from bayeseval.likelihoods import beta_binomial_logpmf, log_binomial
 from bayeseval.metrics import Metric
 from bayeseval.prompts.base import PromptDistribution, PromptPosterior
-from bayeseval.prompts.population import population_score
+from bayeseval.prompts.population import population_score, population_square
 
 __all__ = ["BetaMixture", "MixturePosterior", "beta"]
 
@@ -223,6 +223,18 @@ class MixturePosterior(PromptPosterior):
         squares = self.a * (self.a + 1) / (total * (total + 1))
         components = self.a.shape[-1]
         return (self.weight[..., :components] * squares).sum(-1) + self.weight[..., components:] @ self.atom**2
+
+    def moments(self, metric: Metric) -> tuple[np.ndarray, np.ndarray]:
+        """Mean of the score and of its square for each draw and cell: two arrays (draw, cell)."""
+        total = self.a + self.b
+        components = self.a.shape[-1]
+        at_atoms = metric.given_p(self.atom)
+        first, second = (
+            (self.weight[..., :components] * function(metric, self.a / total, 1 / (total + 1))).sum(-1)
+            + self.weight[..., components:] @ at_atoms**power
+            for function, power in ((population_score, 1), (population_square, 2))
+        )
+        return first, second
 
     def draw(self, rng: np.random.Generator, cell: np.ndarray) -> np.ndarray:
         """One P(correct) for each draw and each prompt (draw, prompt), prompt i belonging to ``cell[i]``."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from bayeseval.likelihoods import beta_binomial_logpmf, log_rising
-from bayeseval.metrics import Metric
+from bayeseval.metrics import Metric, square_weights
 
-__all__ = ["BLOCK", "blocks", "population_score"]
+__all__ = ["BLOCK", "blocks", "population_score", "population_square"]
 
 BLOCK = 1 << 22
 """Most numbers held at once in one array (32 MiB of float64)."""
@@ -46,12 +46,52 @@ def population_score(metric: Metric, mu: np.ndarray, rho: np.ndarray) -> np.ndar
         return -np.expm1(log_all_alike(1 - mu, rho, metric.k))
     if metric.kind == "pass_hat":
         return np.exp(log_all_alike(mu, rho, metric.k))
-    successes = np.flatnonzero(metric.weights)
+    return _weighted(metric.weights, mu, rho)
+
+
+def population_square(metric: Metric, mu: np.ndarray, rho: np.ndarray) -> np.ndarray:
+    r"""Mean over prompts of the square of their score, P(correct) being Beta; see `population_score`.
+
+    The square of a polynomial :math:`g(p) = E[u(X)]`, X ~ Binomial(k, p), is another one with 2k attempts and weights
+    :math:`v_s = \sum_{j+l=s} u_j u_l \binom kj \binom kl / \binom{2k}s` (`bayeseval.metrics.square_weights`).
+
+    Parameters
+    ----------
+    metric : Metric
+    mu, rho : float array (...,)
+        They broadcast.
+
+    Returns
+    -------
+    float array (...,)
+
+    Examples
+    --------
+    >>> from bayeseval import metrics
+    >>> from bayeseval.prompts import population_square
+    >>> float(population_square(metrics.pass_hat(2), 0.5, 1 / 3).round(6))  # uniform p: the mean of p^4
+    0.2
+    """
+    mu, rho = np.broadcast_arrays(np.asarray(mu, dtype=float), np.asarray(rho, dtype=float))
+    if metric.kind == "mean":
+        return mu**2 + mu * (1 - mu) * rho
+    if metric.kind == "pass_hat":
+        return np.exp(log_all_alike(mu, rho, 2 * metric.k))
+    if metric.kind == "pass_at":
+        once, twice = (-np.expm1(log_all_alike(1 - mu, rho, k)) for k in (metric.k, 2 * metric.k))
+        return np.maximum(2 * once - twice, once**2)
+    return _weighted(square_weights(metric.weights), mu, rho)
+
+
+def _weighted(weights: np.ndarray, mu: np.ndarray, rho: np.ndarray) -> np.ndarray:
+    """Mean of weights[X], X beta-binomial with weights.size - 1 attempts."""
+    attempts = weights.size - 1
+    successes = np.flatnonzero(weights)
     flat_mu, flat_rho = mu.ravel(), rho.ravel()
     result = np.empty(flat_mu.shape)
-    for block in blocks(flat_mu.size, metric.k + 1):
-        logpmf = beta_binomial_logpmf(successes, np.full(successes.size, metric.k), flat_mu[block], flat_rho[block])
-        result[block] = np.exp(logpmf) @ metric.weights[successes]
+    for block in blocks(flat_mu.size, attempts + 1):
+        logpmf = beta_binomial_logpmf(successes, np.full(successes.size, attempts), flat_mu[block], flat_rho[block])
+        result[block] = np.exp(logpmf) @ weights[successes]
     return result.reshape(mu.shape)
 
 

@@ -235,8 +235,11 @@ def run_record(run: Run, prompts: bool = True) -> dict[str, Any]:
 
 def plan_record(plan: Plan) -> dict[str, Any]:
     """One plan of the document."""
-    names = ("system", "benchmark", "estimand", "method", "prompts", "n_prompts", "k", "floor", "width", "assurance")
-    record = {name: getattr(plan, name) for name in (*names, "prob", "futures", "rule_generations")}
+    names = ("system", "benchmark", "score", "estimand", "method", "prompts", "n_prompts", "k", "floor", "width")
+    record = {
+        name: getattr(plan, name)
+        for name in (*names, "sd", "assurance", "prob", "futures", "refits", "source", "rule_generations")
+    }
     return {
         **record,
         "sentence": plan.sentence(),
