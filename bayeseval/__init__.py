@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from bayeseval.intervals import compare_intervals as compare_intervals
     from bayeseval.metrics.table import metric_estimates as metric_estimates
     from bayeseval.outcomes import Outcomes as Outcomes
+    from bayeseval.planning.costs import Cost as Cost
+    from bayeseval.planning.designs import frontier as frontier
     from bayeseval.planning.pilots import pilot_from_prior as pilot_from_prior
     from bayeseval.planning.pilots import pilot_from_published as pilot_from_published
     from bayeseval.planning.widths import plan as plan
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "BayesevalError": "errors",
+    "Cost": "planning.costs",
     "Counts": "counts",
     "CreditPosterior": "posterior.credit",
     "Credits": "credits",
@@ -72,6 +75,7 @@ _HOMES = {
     "credit_moments": "estimators.credit",
     "example": "datasets",
     "fit": "fitting",
+    "frontier": "planning.designs",
     "load": "posterior.storage",
     "loo": "comparison.loo",
     "metric_estimates": "metrics.table",

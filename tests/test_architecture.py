@@ -53,6 +53,7 @@ DRAWN_ON_CALL = "plots"
 
 PUBLIC = {
     "BayesevalError",
+    "Cost",
     "Counts",
     "CreditPosterior",
     "Credits",
@@ -68,6 +69,7 @@ PUBLIC = {
     "credit_moments",
     "example",
     "fit",
+    "frontier",
     "load",
     "loo",
     "metric_estimates",

@@ -16,6 +16,7 @@ from bayeseval.plots.distribution import plot_prompt_distribution
 from bayeseval.plots.extrapolation import plot_extrapolation
 from bayeseval.plots.families import plot_families
 from bayeseval.plots.forest import plot_scores
+from bayeseval.plots.frontier import plot_frontier
 from bayeseval.plots.groups import plot_groups
 from bayeseval.plots.intervals import plot_intervals
 from bayeseval.plots.planning import plot_assurance, plot_plan
@@ -30,6 +31,7 @@ __all__ = [
     "plot_coverage",
     "plot_extrapolation",
     "plot_families",
+    "plot_frontier",
     "plot_groups",
     "plot_intervals",
     "plot_pass_curve",

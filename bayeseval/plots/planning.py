@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from bayeseval.planning import Plan
 
-__all__ = ["plot_assurance", "plot_plan"]
+__all__ = ["generations_axis", "plot_assurance", "plot_plan"]
 
 
 def plot_plan(plan: Plan, *, ax: Axes | None = None) -> Axes:
@@ -52,7 +52,7 @@ def plot_plan(plan: Plan, *, ax: Axes | None = None) -> Axes:
             handles.append(ax.axhline(plan.floor, color=colour(3), linestyle=":", linewidth=1.8, label=words))
         top = float(max(np.nanmax(upper), plan.target))
         ax.set_ylim(0, 1.18 * top)
-        _number_axis(ax, k)
+        generations_axis(ax, k)
         if plan.k is not None:
             ax.axvline(plan.k, color="#30343b", linewidth=1.2)
             _say(ax, plan.k, f"k = {plan.k:,}", k)
@@ -91,7 +91,7 @@ def plot_assurance(plan: Plan, *, ax: Axes | None = None) -> Axes:
         words = f"asked for: {plan.assurance:g}"
         asked = ax.axhline(plan.assurance, color=colour(2), linestyle="--", linewidth=1.4, label=words)
         ax.set_ylim(-0.03, 1.06)
-        _number_axis(ax, k)
+        generations_axis(ax, k)
         if plan.k is not None:
             ax.axvline(plan.k, color="#30343b", linewidth=1.2)
             _say(ax, plan.k, f"k = {plan.k:,}", k, low=True)
@@ -110,7 +110,7 @@ def _title(plan: Plan) -> str:
     )
 
 
-def _number_axis(ax: Axes, k: np.ndarray) -> None:
+def generations_axis(ax: Axes, k: np.ndarray) -> None:
     """Generations per prompt, on a logarithmic axis where they span three powers of two."""
     logarithmic = bool(k.max() >= 8 * k.min())
     if logarithmic:
