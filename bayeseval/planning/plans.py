@@ -70,7 +70,8 @@ class Plan:
         Smallest number of generations per prompt whose assurance reaches the target; None if none does.
     floor : float
         Median width (or standard deviation, where that is the target) with infinitely many generations: no k gets
-        below it.
+        below it. Known p_i say more about the mean of a Beta than their average does, so that it may lie up to a tenth
+        below that of the plain mean, 2 z sigma / sqrt(n).
     width, sd : float or None
         The target: width of the interval, or posterior standard deviation. One of them is None.
     assurance, prob : float
