@@ -1,11 +1,12 @@
 """Run the calibration studies anew and write their results, as plain data, to docs/calibration.
 
     make calibration                                         # all of it, then the long tests
-    python scripts/calibrate.py --only grid                  # one part: sbc, grid, or headlines
+    python scripts/calibrate.py --only grid                  # one part: sbc, grid, headlines or assurance
     python scripts/calibrate.py --only sbc --model NAME      # one model, built in or a file
 
 sbc: simulation-based calibration of every built-in model, in several designs. grid: coverage at fixed truths within the
-Beta family. headlines: coverage of what a report headlines, at truths that no single Beta describes; the real ones
+Beta family. assurance: plans after simulated
+pilots, and how many follow-ups keep the promise. headlines: coverage of what a report headlines, at truths that no single Beta describes; the real ones
 among them need the folder `shared` beside the checkout, and are left out where it is absent.
 """
 
@@ -29,6 +30,7 @@ import numpy as np
 import bayeseval as be
 from bayeseval import _compat
 from bayeseval.calibration import populations
+from bayeseval.calibration.assurance import assurance_study
 from bayeseval.calibration.coverage import Coverage, CoverageRow, tolerance
 from bayeseval.calibration.populations import Population
 from bayeseval.calibration.studies import HEADLINE, confirmed, coverage_of_headlines, coverage_on_grid
@@ -46,6 +48,7 @@ REPLICATES = {"quadrature": 500, "nuts": 200, "credits": 100}
 CREDIT_PRIOR = {"delta": (3.0, 6.0), "a": (0.0, 1.0), "b": (1.0,)}
 """For continuous credits: the default prior simulates some so near 0 or 1 that floats cannot tell them apart."""
 GRID_REPLICATES = 1000
+PILOTS = 200
 HEADLINE_REPLICATES = {50: 200, 200: 400, 1000: 400}
 JUDGED_FROM = 200
 """Fewest prompts at which headlines are held to their coverage."""
@@ -112,6 +115,15 @@ def grid(output: Path) -> None:
     write(output / "grid.json", [Coverage(study.rows, made).to_dict()])
 
 
+def assurance(output: Path) -> None:
+    """Plans after simulated pilots, and what became of their promises."""
+    begun = time.process_time()
+    study = assurance_study(replicates=PILOTS, seed=SEED)
+    study.made.update(record(cpu_seconds=round(time.process_time() - begun)))
+    print(study, f"[{study.made['cpu_seconds']} s of CPU]", flush=True)
+    write(output / "assurance.json", [study.to_dict()])
+
+
 def histogram(benchmark: str, model: str, shared: Path) -> np.ndarray | None:
     """Prompts of a benchmark with 0, ..., 10 correct of 10 generations; None where the data are absent."""
     import pandas as pd
@@ -164,7 +176,7 @@ def headlines(output: Path, shared: Path, processes: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=("sbc", "grid", "headlines"), help="run one part")
+    parser.add_argument("--only", choices=("sbc", "grid", "headlines", "assurance"), help="run one part")
     parser.add_argument("--model", help="for sbc: one model, by name or path; all built-in ones by default")
     parser.add_argument("--replicates", type=int, help="for sbc: data sets of each design, where there is less time")
     parser.add_argument("--output", type=Path, default=OUTPUT, help="folder of the results (docs/calibration)")
@@ -173,6 +185,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.only in (None, "grid"):
         grid(options.output)
+    if options.only in (None, "assurance"):
+        assurance(options.output)
     if options.only in (None, "headlines"):
         headlines(options.output, options.shared, options.processes)
     if options.only in (None, "sbc"):

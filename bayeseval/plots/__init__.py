@@ -7,6 +7,7 @@ same object.
 
 from __future__ import annotations
 
+from bayeseval.plots.assurance import plot_kept_assurance
 from bayeseval.plots.calibration import plot_calibration, plot_coverage
 from bayeseval.plots.checks import plot_check
 from bayeseval.plots.comparison import plot_comparison
@@ -34,6 +35,7 @@ __all__ = [
     "plot_frontier",
     "plot_groups",
     "plot_intervals",
+    "plot_kept_assurance",
     "plot_pass_curve",
     "plot_plan",
     "plot_prompt_distribution",
