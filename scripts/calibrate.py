@@ -5,9 +5,9 @@
     python scripts/calibrate.py --only sbc --model NAME      # one model, built in or a file
 
 sbc: simulation-based calibration of every built-in model, in several designs. grid: coverage at fixed truths within the
-Beta family. assurance: plans after simulated
-pilots, and how many follow-ups keep the promise. headlines: coverage of what a report headlines, at truths that no single Beta describes; the real ones
-among them need the folder `shared` beside the checkout, and are left out where it is absent.
+Beta family. assurance: plans after simulated pilots, and how many follow-ups keep the promise. headlines: coverage of
+what a report headlines, at truths that no single Beta describes; the real ones among them need the folder `shared`
+beside the checkout, and are left out where it is absent.
 """
 
 from __future__ import annotations

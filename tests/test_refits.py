@@ -114,7 +114,7 @@ def test_scores_of_batch_refits_equal_draws_of_the_exact_engine(design, name):
         assert refits.population_mean[future] == pytest.approx(fresh.mean(), abs=0.02 * sd)
         assert refits.population_sd[future] == pytest.approx(sd, rel=0.02)
         ends = refits.population_lower[future], refits.population_upper[future]
-        assert ends == pytest.approx(np.quantile(fresh, [0.025, 0.975]), abs=0.08 * sd)
+        assert ends == pytest.approx(np.quantile(fresh, [0.025, 0.975]), abs=0.12 * sd)
         own, robust = benchmark_scores(distribution, correct[future], generations, [metric], [2])[metric]
         assert refits.benchmark_mean[future] == pytest.approx(own.mean(), abs=0.03 * own.std())
         assert refits.benchmark_sd[future] == pytest.approx(own.std(), rel=0.03)

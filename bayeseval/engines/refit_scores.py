@@ -18,8 +18,8 @@ from bayeseval.prompts import population_score, population_square
 
 __all__ = ["ScoreSummaries"]
 
-FINE = 8
-"""Finer nodes for each node of the grid, along each axis."""
+FINEST, COARSEST, AIM = 8, 4, 30_000
+"""Most and fewest finer nodes for each node of the grid, along each axis, and how many shall come together."""
 NEGLIGIBLE = 1e-8
 """Nodes to which no data set gives more probability are left out of the tables of cells."""
 KNOTS = 97
@@ -30,23 +30,29 @@ BLOCK = 1 << 21
 class ScoreSummaries:
     """What `bayeseval.engines.refits.refit` returns of each data set, for one score and grid."""
 
-    def __init__(self, x: np.ndarray, y: np.ndarray, metric: Metric) -> None:
-        self.metric = metric
-        self.finer = [_spline(axis.size) for axis in (x, y)]
+    def __init__(self, x: np.ndarray, y: np.ndarray, metric: Metric, ends: bool) -> None:
+        self.metric, self.ends = metric, ends
         self.at_nodes = _score_at(metric, x, y)
-        score = _score_at(metric, *(np.linspace(axis[0], axis[-1], FINE * (axis.size - 1) + 1) for axis in (x, y)))
+        if not ends:
+            return
+        fine = int(np.clip(np.sqrt(AIM / (x.size * y.size)), COARSEST, FINEST))
+        self.finer = [_spline(axis.size, fine) for axis in (x, y)]
+        score = _score_at(metric, *(np.linspace(axis[0], axis[-1], fine * (axis.size - 1) + 1) for axis in (x, y)))
         self.order = np.argsort(score, kind="stable")
         self.score = score[self.order]
 
     def __call__(self, grid: Any, weight: np.ndarray, batch: Batch, prob: float) -> tuple[np.ndarray, ...]:
         """Ends, benchmark mean and sd, robust mean and sd, population mean and sd: float arrays (future,)."""
-        ends, mean, sd = self._population(weight, prob)
+        flat = weight.reshape(weight.shape[0], -1)
+        mean = flat @ self.at_nodes
+        sd = np.sqrt(np.maximum(flat @ self.at_nodes**2 - mean**2, 0.0))
+        ends = self._population_ends(weight, prob) if self.ends else [np.full(mean.size, np.nan)] * 2
         first, variance, second = self._benchmark(grid, weight, batch)
         spread = np.maximum(second - variance - first**2, 0) / (batch.size + 1)
         return (*ends, first, np.sqrt(variance), first, np.sqrt(variance + spread), mean, sd)
 
-    def _population(self, weight: np.ndarray, prob: float) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
-        """Ends of the interval, mean and sd of the score of fresh prompts."""
+    def _population_ends(self, weight: np.ndarray, prob: float) -> list[np.ndarray]:
+        """Ends of the interval of the score of fresh prompts."""
         targets = ((1 - prob) / 2, (1 + prob) / 2)
         ends: tuple[list[Any], list[Any]] = ([], [])
         step = max(1, BLOCK // self.score.size)
@@ -59,10 +65,7 @@ class ScoreSummaries:
             cumulative = np.cumsum(mass, axis=1) - mass / 2
             for values, target in zip(ends, targets, strict=True):
                 values.append([np.interp(target, row, self.score) for row in cumulative])
-        flat = weight.reshape(weight.shape[0], -1)
-        mean = flat @ self.at_nodes
-        sd = np.sqrt(np.maximum(flat @ self.at_nodes**2 - mean**2, 0.0))
-        return [np.concatenate(values) for values in ends], mean, sd
+        return [np.concatenate(values) for values in ends]
 
     def _benchmark(self, grid: Any, weight: np.ndarray, batch: Batch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Posterior mean and variance of the benchmark score, and the mean over prompts of the square (future,)."""
@@ -122,8 +125,8 @@ def _score_at(metric: Metric, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return population_score(metric, expit(x)[:, None], expit(y)[None, :]).ravel()
 
 
-def _spline(size: int) -> np.ndarray:
+def _spline(size: int, fine: int) -> np.ndarray:
     """Cubic spline through equally spaced nodes, at finer ones (finer, node)."""
     from scipy.interpolate import CubicSpline
 
-    return CubicSpline(np.arange(size), np.eye(size))(np.arange(FINE * (size - 1) + 1) / FINE)
+    return CubicSpline(np.arange(size), np.eye(size))(np.arange(fine * (size - 1) + 1) / fine)

@@ -26,6 +26,8 @@ COARSEST = 1.4
 LEAST_NODES, MOST_NODES = 24, 96
 PROBES = 8
 FUTURES = 256
+MOST_KEPT = 1 << 24
+"""Most weights held at once (128 MiB of float64); beyond that they are computed a second time."""
 FINE = 8
 EDGE = 1e-5
 
@@ -74,7 +76,14 @@ class Refits:
         return beta_interval(self.robust_mean, self.robust_sd, prob)
 
 
-def refit(batch: Batch, prior_mu: Prior, prior_rho: Prior, prob: float, metric: Metric | None = None) -> Refits:
+def refit(
+    batch: Batch,
+    prior_mu: Prior,
+    prior_rho: Prior,
+    prob: float,
+    metric: Metric | None = None,
+    ends: bool = True,
+) -> Refits:
     """Posterior of every data set of a batch, by quadrature on one grid.
 
     Parameters
@@ -86,6 +95,9 @@ def refit(batch: Batch, prior_mu: Prior, prior_rho: Prior, prob: float, metric: 
         Probability inside the population intervals.
     metric : Metric, optional
         The mean by default. Other scores need a batch with cells, and one of known p made for the same metric.
+    ends : bool
+        Whether the ends of the population interval are wanted, which for other scores take most of the time; NaN if
+        not.
 
     Returns
     -------
@@ -100,35 +112,49 @@ def refit(batch: Batch, prior_mu: Prior, prior_rho: Prior, prob: float, metric: 
     >>> refit(batch, (1, 1), (1, 1), 0.95).population_mean.round(4)  # Beta(4, 2) and Beta(2, 4)
     array([0.6667, 0.3333])
     """
-    score = None if metric is None or metric.kind == "mean" else metric
-    return Refits(*_refit(batch, prior_mu, prior_rho, prob, score, depth=0))
+    ask = _Asked(prior_mu, prior_rho, prob, None if metric is None or metric.kind == "mean" else metric, ends)
+    return Refits(*_refit(batch, ask, depth=0))
 
 
-def _refit(
-    batch: Batch, prior_mu: Prior, prior_rho: Prior, prob: float, score: Metric | None, depth: int
-) -> list[np.ndarray]:
+@dataclass(frozen=True)
+class _Asked:
+    """What is asked of every data set."""
+
+    prior_mu: Prior
+    prior_rho: Prior
+    prob: float
+    metric: Metric | None
+    ends: bool
+
+
+def _refit(batch: Batch, ask: _Asked, depth: int) -> list[np.ndarray]:
     """Summaries of a batch; one whose posteriors differ too much for one grid is split in two, and so on."""
-    box, nodes = _layout(batch, prior_mu, prior_rho)
+    box, nodes = _layout(batch, ask.prior_mu, ask.prior_rho)
     size = batch.features.shape[0]
     for _ in range(8):
         if max(nodes) > MOST_NODES and size > PROBES:
             halves = np.array_split(_order(batch, depth), 2)
-            parts = [_refit(batch.take(half), prior_mu, prior_rho, prob, score, depth + 1) for half in halves]
+            parts = [_refit(batch.take(half), ask, depth + 1) for half in halves]
             back = np.argsort(np.concatenate(halves))
             return [np.concatenate(values)[back] for values in zip(*parts, strict=True)]
         nodes = (min(nodes[0], MOST_NODES), min(nodes[1], MOST_NODES))
-        grid = _Grid(batch, box, nodes, prior_mu, prior_rho)
-        summarise = _summarise if score is None else ScoreSummaries(grid.x, grid.y, score)
-        summaries, edges, steps = [], np.zeros(4), np.zeros(2)
-        for start in range(0, size, FUTURES):
-            weight = grid.weights(batch.features[start : start + FUTURES])
+        grid = _Grid(batch, box, nodes, ask.prior_mu, ask.prior_rho)
+        chunks = [slice(start, start + FUTURES) for start in range(0, size, FUTURES)]
+        kept, edges, steps = [], np.zeros(4), np.zeros(2)
+        for chunk in chunks:
+            weight = grid.weights(batch.features[chunk])
             edges = np.maximum(edges, _edge_mass(weight))
             steps = np.maximum(steps, grid.coarseness(weight))
-            summaries.append(summarise(grid, weight, batch.take(slice(start, start + FUTURES)), prob))
+            kept.append(weight if weight[0].size * size <= MOST_KEPT else None)
         wider, finer = _adapted(box, nodes, edges, steps)
         if wider == box and (finer == nodes or size <= PROBES and min(nodes) == MOST_NODES):
             break
         box, nodes = wider, finer
+    summarise = _summarise if ask.metric is None else ScoreSummaries(grid.x, grid.y, ask.metric, ask.ends)
+    summaries = [
+        summarise(grid, grid.weights(batch.features[chunk]) if weight is None else weight, batch.take(chunk), ask.prob)
+        for chunk, weight in zip(chunks, kept, strict=True)
+    ]
     return [np.concatenate(values) for values in zip(*summaries, strict=True)]
 
 

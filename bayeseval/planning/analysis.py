@@ -99,6 +99,7 @@ def analysis_of(pilot: Pilot, metric: Metric, estimand: str, robust: bool, prob:
             _headline(_reweighted(pilot, metric, estimand, robust, prob), pilot, metric, estimand, robust, prob)
         )
     method = "robust" if robust else "model"
+    ends = estimand == "population" and not robust
 
     def spread(found: Refits) -> Spread:
         lower, upper = found.interval(estimand, method, prob)
@@ -106,12 +107,12 @@ def analysis_of(pilot: Pilot, metric: Metric, estimand: str, robust: bool, prob:
 
     def counted(correct: np.ndarray, generations: np.ndarray, key: np.ndarray | None) -> Spread:
         batch = batch_of_counts(correct, generations, cells=metric.kind != "mean")
-        return spread(refit(batch, *pilot.prior, prob, metric))
+        return spread(refit(batch, *pilot.prior, prob, metric, ends))
 
     def known(p: np.ndarray) -> Spread:
         if estimand == "benchmark":
             return Spread(np.zeros(len(p)), np.zeros(len(p)))
-        return spread(refit(batch_of_known(p, metric), *pilot.prior, prob, metric))
+        return spread(refit(batch_of_known(p, metric), *pilot.prior, prob, metric, ends))
 
     return Analysis(_headline(counted, pilot, metric, estimand, robust, prob), known)
 
