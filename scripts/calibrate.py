@@ -45,8 +45,15 @@ DESIGNS: tuple[tuple[int, list[int]], ...] = ((5, [4]), (20, [1]), (20, [1, 4, 1
 NUTS_DESIGNS: tuple[tuple[int, list[int]], ...] = ((20, [4]), (20, [1, 4, 16]))
 SECOND_ENGINE: tuple[tuple[int, list[int]], ...] = ((20, [1, 4, 16]), (200, [4]))
 REPLICATES = {"quadrature": 500, "nuts": 200, "credits": 100}
-CREDIT_PRIOR = {"delta": (3.0, 6.0), "a": (0.0, 1.0), "b": (1.0,)}
-"""For continuous credits: the default prior simulates some so near 0 or 1 that floats cannot tell them apart."""
+PRIORS: dict[str, dict[str, tuple[float, ...]]] = {
+    "credits": {"delta": (3.0, 6.0), "a": (0.0, 1.0), "b": (1.0,)},
+    "prompts": {"rho": (2.0, 2.0)},
+}
+"""Priors by what a model takes, where the default draws data beyond what can be computed.
+
+Of continuous credits some come so near 0 or 1 that floats cannot tell them apart; a sampled P(correct) is out of reach
+for NUTS where rho is above about 0.99.
+"""
 GRID_REPLICATES = 1000
 PILOTS = 200
 HEADLINE_REPLICATES = {50: 200, 200: 400, 1000: 400}
@@ -97,7 +104,7 @@ def sbc(model: str, output: Path, replicates: int | None = None) -> None:
             generations=generations,
             replicates=replicates or REPLICATES["credits" if "credits" in found.blocks else engine],
             engine=engine,
-            prior=CREDIT_PRIOR if "credits" in found.blocks else None,
+            prior=next((prior for block, prior in PRIORS.items() if block in found.blocks), None),
             seed=SEED + number,
         )
         print(result, f"[{time.process_time() - begun:.0f} s of CPU]", flush=True)

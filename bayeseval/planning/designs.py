@@ -28,7 +28,7 @@ LADDER = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 MOST_SIMULATED = 10_000
 """Prompts simulated at most; beyond, widths are scaled by the root of the number of prompts."""
 START = 200
-ROUNDS = 6
+ROUNDS, MOST_ROUNDS = 6, 30
 
 
 @dataclass(frozen=True, repr=False)
@@ -247,15 +247,19 @@ def _checked(budget: float) -> float:
 def _prompts_needed(setup: Setup, k: int, n: int, assurance: float, most: int | None, seed: int) -> tuple[int, Spread]:
     """Fewest prompts with which the target is met with the probability asked; widths fall like the root of n."""
     limit = most or 10**7
-    n = min(max(n, 2), limit)
-    for _ in range(ROUNDS):
+    n, best = min(max(n, 2), limit), None
+    for turn in range(MOST_ROUNDS):
         spread = _spread(setup, n, k, seed)
         reached = float(np.quantile(getattr(spread, setup.measure), assurance, method="inverted_cdf"))
+        met = reached <= setup.target
+        if met and (best is None or n < best[0]):
+            best = n, spread
         needed = min(max(int(np.ceil(n * (reached / setup.target) ** 2)), 2), limit)
-        if needed == n or abs(needed - n) <= 0.01 * n and reached <= setup.target:
-            return n, spread
-        n = needed
-    return n, _spread(setup, n, k, seed)
+        if best and (turn >= ROUNDS or abs(needed - n) <= 0.01 * n) or n == limit and not met:
+            break
+        # Futures of another number of prompts are other futures: a little more, where the target is missed by chance.
+        n = min(max(needed, n + 1, int(1.02 * n)), limit) if not met and turn >= ROUNDS else needed
+    return best or (n, spread)
 
 
 def _spread(setup: Setup, n: int, k: int, seed: int) -> Spread:
