@@ -255,10 +255,10 @@ def _prompts_needed(setup: Setup, k: int, n: int, assurance: float, most: int | 
         if met and (best is None or n < best[0]):
             best = n, spread
         needed = min(max(int(np.ceil(n * (reached / setup.target) ** 2)), 2), limit)
-        if best and (turn >= ROUNDS or abs(needed - n) <= 0.01 * n) or n == limit and not met:
+        if met and (needed >= 0.99 * n or turn >= ROUNDS) or n == limit and not met:
             break
         # Futures of another number of prompts are other futures: a little more, where the target is missed by chance.
-        n = min(max(needed, n + 1, int(1.02 * n)), limit) if not met and turn >= ROUNDS else needed
+        n = needed if met else min(max(needed, int(1.005 * n) + 1), limit)
     return best or (n, spread)
 
 
