@@ -7,6 +7,7 @@ same object.
 
 from __future__ import annotations
 
+from bayeseval.plots.allocation import plot_allocation
 from bayeseval.plots.calibration import plot_calibration, plot_coverage
 from bayeseval.plots.checks import plot_check
 from bayeseval.plots.comparison import plot_comparison
@@ -22,6 +23,7 @@ from bayeseval.plots.planning import plot_plan
 from bayeseval.plots.single import plot_score
 
 __all__ = [
+    "plot_allocation",
     "plot_calibration",
     "plot_check",
     "plot_comparison",
