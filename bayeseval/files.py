@@ -53,7 +53,7 @@ def write_whole(target: Path, write: Callable[[Path], object]) -> Path:
 
 
 def write_table(columns: Mapping[str, Sequence[Any]], path: str | Path) -> Path:
-    """Write columns as CSV, as a JSON list of objects, as JSON Lines or as Parquet; the ending of the name decides.
+    r"""Write columns as CSV, as a JSON list of objects, as JSON Lines or as Parquet; the ending of the name decides.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def write_table(columns: Mapping[str, Sequence[Any]], path: str | Path) -> Path:
     >>> import pathlib, tempfile
     >>> file = write_table({"prompt": ["007"], "extra": [3]}, pathlib.Path(tempfile.mkdtemp()) / "a.jsonl")
     >>> file.read_text()
-    '{"prompt": "007", "extra": 3}\\n'
+    '{"prompt": "007", "extra": 3}\n'
     """
     if not isinstance(path, str | os.PathLike) or Path(path).suffix.lower() not in TABLES:
         raise OptionError(

@@ -22,9 +22,9 @@ from bayeseval.errors import OptionError, require_positive_integer
 from bayeseval.files import write_table
 from bayeseval.metrics import Metric
 from bayeseval.model_data import keyed_cells
+from bayeseval.planning.choice import against_even, choose
 from bayeseval.planning.limits import FARTHEST, checked_weights, excluded, limits, require_room
 from bayeseval.planning.prompt_gains import PromptGains
-from bayeseval.planning.spending import Kinds, Spent, even, objective, room, scattered, spend
 from bayeseval.posterior.credit import refuse_credits
 from bayeseval.posterior.posterior import EXTRAPOLATION_WARNING, Posterior
 from bayeseval.posterior.scores import ESTIMANDS
@@ -238,19 +238,15 @@ def allocate(
     fewest = np.minimum(fewest, most_blocks)
     require_room(most_blocks, fewest, budget, block, most)
 
-    *cells, cell = keyed_cells(counts.correct, counts.generations, posterior.key)
-    gains = PromptGains(posterior.distribution, *cells, score)
-    kinds, kind = _kinds(cell, weight, fewest, most_blocks)
-    blocks = budget // block
-    spent = _spend(gains, kinds, blocks, block)
-    extra = np.empty(cell.size, dtype=np.int64)
-    for members, given in zip(_members(kind, kinds.count), spent.blocks, strict=True):
-        extra[members[scattered(members.size)]] = block * given
+    cell_correct, cell_generations, cell_key, cell = keyed_cells(counts.correct, counts.generations, posterior.key)
+    gains = PromptGains(posterior.distribution, cell_correct, cell_generations, cell_key, score)
+    choice = choose(gains, cell, weight, (fewest, most_blocks), budget // block, block)
+    extra = choice.extra
     variance = gains.upto(int(extra.max()))
     before, after = variance[cell, 0], variance[cell, extra]
     total = float(weight**2 @ after)
     shared = _shared(gains, cell, weight, float(weight**2 @ before))
-    uniform, saving = _against_even(gains, kinds, blocks - spent.left, block, total)
+    uniform, saving = against_even(gains, choice, block, total)
     frame = counts.to_frame().assign(mean=gains.mean[cell], extra=extra, variance=before, variance_after=after)
     return Allocation(
         table=frame,
@@ -266,75 +262,6 @@ def allocate(
         benchmark=posterior.benchmark,
         warnings=_warnings(posterior, score, (budget, int(extra.sum()), block), shared, math.sqrt(total)),
     )
-
-
-def _kinds(cell: np.ndarray, weight: np.ndarray, start: np.ndarray, stop: np.ndarray) -> tuple[Kinds, np.ndarray]:
-    """Prompts that are worth the same and have the same limits, in order of the first one of each kind."""
-    columns = np.column_stack([cell, weight, start, stop])
-    _, first, kind, count = np.unique(columns, axis=0, return_index=True, return_inverse=True, return_counts=True)
-    order = np.argsort(first)
-    place = np.empty_like(order)
-    place[order] = np.arange(order.size)
-    first = first[order]
-    return Kinds(cell[first], weight[first] ** 2, start[first], stop[first], count[order]), place[kind.ravel()]
-
-
-def _members(kind: np.ndarray, count: np.ndarray) -> list[np.ndarray]:
-    """Prompts of each kind, in order."""
-    return np.split(np.argsort(kind, kind="stable"), np.cumsum(count)[:-1])
-
-
-def _spend(gains: PromptGains, kinds: Kinds, budget: int, block: int) -> Spent:
-    """Spend the budget with tables that reach as far as any prompt could be worth going."""
-    limit = min(budget, int(kinds.stop.max()))
-    reach = min(limit, int(kinds.start.max()) + 8 + 4 * budget // int(kinds.count[kinds.stop > 0].sum()))
-    while True:
-        variance = gains.upto(block * reach)[:, ::block]
-        spent = spend(variance, kinds, budget)
-        farther = _farther(variance, kinds, spent, gains.convex)
-        if reach >= limit or farther <= reach:
-            return spent
-        reach = int(min(limit, np.ceil(farther), 4 * reach))
-
-
-def _farther(variance: np.ndarray, kinds: Kinds, spent: Spent, convex: bool) -> float:
-    """How many blocks a prompt could be worth getting: a step can gain no more than all the variance there is."""
-    end = variance.shape[1] - 1
-    level = np.array([given[0] for given in spent.blocks])
-    if spent.left or (convex and (level >= end).any()):
-        return math.inf
-    if convex:
-        return end
-    lowest = np.array([given[-1] for given in spent.blocks])
-    worth = np.maximum(kinds.scale * variance[kinds.row, lowest], 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        steps = np.where(worth > 0, worth / spent.slope, 0.0)
-    return float(np.max(np.minimum(level + steps, kinds.stop)))
-
-
-def _against_even(gains: PromptGains, kinds: Kinds, budget: int, block: int, target: float) -> tuple[float, float]:
-    """Variance of the score after an even plan of the same budget, and how many times as large one gets to target."""
-    highest = int(kinds.stop.max())
-
-    def after(blocks: int) -> float:
-        return objective(gains.upto(block * min(blocks, highest))[:, ::block], kinds, blocks)
-
-    blocks, share = even(kinds, budget)
-    uniform = (1 - share) * after(blocks) + share * after(blocks + 1) if share else after(blocks)
-    if target <= 0:
-        return uniform, math.nan
-    low, high, near = 0, max(1, blocks), target * (1 + 1e-12)
-    while after(high) > near:
-        if high >= highest or room(kinds, high) >= FARTHEST * budget:
-            return uniform, math.inf
-        low, high = high, min(2 * high, highest)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if after(middle) <= near else (middle, high)
-    drop = after(low) - after(high)
-    part = min(max((after(low) - target) / drop, 0.0), 1.0) if drop > 0 else 0.0
-    times = (room(kinds, low) * (1 - part) + room(kinds, high) * part) / budget
-    return uniform, times if times <= FARTHEST else math.inf
 
 
 def _shared(gains: PromptGains, cell: np.ndarray, weight: np.ndarray, own: float) -> float:

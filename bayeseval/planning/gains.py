@@ -17,15 +17,18 @@ import numpy as np
 
 from bayeseval.likelihoods import log_binomial
 
-__all__ = ["beta_variance", "between", "envelope", "expected_variance", "expected_variances", "reduction", "squared"]
+__all__ = ["beta_variance", "between", "envelope", "expected_variance", "expected_variances", "reduced", "squared"]
 
 TINY = 1e-300
+SHORT = 256
+"""Up to so many generations a reduction is one product of matrices; beyond, a sum of shifted rows."""
 
 
 def beta_variance(a: np.ndarray, b: np.ndarray, more: np.ndarray) -> np.ndarray:
     r"""Expected posterior variance of a Beta P(correct) after more generations, in closed form.
 
-    .. math:: E[\mathrm{Var}(p) \mid m\text{ more}] = \frac{A}{s + m},\quad s = a + b,\ A = \frac{ab}{s(s+1)} = E[p(1-p)]
+    .. math:: E[\mathrm{Var}(p) \mid m\text{ more}] = \frac{A}{s + m},\quad
+        s = a + b,\ A = \frac{ab}{s(s+1)} = E[p(1-p)]
 
     After the data the variance is :math:`E[p(1-p) \mid \text{data}]/(s+m)`; the tower rule does the rest.
 
@@ -80,35 +83,40 @@ def squared(weights: np.ndarray) -> np.ndarray:
     return result
 
 
-def reduction(weights: np.ndarray, more: int) -> np.ndarray:
-    """Matrix that takes P_{more + r} to Q_more: the expected score jointly with each number of correct ones.
+def reduced(pmf: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Q_more from P_{more + r}: the expected score jointly with each number of correct ones.
 
-    With all weights 1 it takes P_{more + r} to P_more.
+    With all weights 1 it is P_more.
 
     Parameters
     ----------
+    pmf : float array (..., more + r + 1)
     weights : float array (r + 1,)
-    more : int
 
     Returns
     -------
-    float array (more + r + 1, more + 1)
+    float array (..., more + 1)
 
     Examples
     --------
-    >>> reduction(np.array([0.0, 1.0]), 1)  # of 2 correct ones out of 2 both are; of 1 each is with probability 1/2
-    array([[0. , 0. ],
-           [0.5, 0. ],
-           [0. , 1. ]])
+    >>> reduced(np.array([0.25, 0.5, 0.25]), np.array([0.0, 1.0]))  # one of two fair coins tells nothing of the other
+    array([0.25, 0.25])
     """
     r = weights.size - 1
-    result = np.zeros((more + r + 1, more + 1))
+    more = pmf.shape[-1] - 1 - r
     correct = np.arange(more + 1)
     log_ways, log_first = log_binomial(r, np.arange(r + 1)), log_binomial(more, correct)
     log_all = log_binomial(more + r, np.arange(more + r + 1))
-    for x in np.flatnonzero(weights):
-        share = np.exp(log_ways[x] + log_first - log_all[correct + x])
-        result[correct + x, correct] = weights[x] * share
+    worth = np.flatnonzero(weights)
+    shares = ((x, weights[x] * np.exp(log_ways[x] + log_first - log_all[correct + x])) for x in worth)
+    if more <= SHORT:
+        matrix = np.zeros((more + r + 1, more + 1))
+        for x, share in shares:
+            matrix[correct + x, correct] = share
+        return np.asarray(pmf @ matrix)
+    result = np.zeros((*pmf.shape[:-1], more + 1))
+    for x, share in shares:
+        result += share * pmf[..., x : x + more + 1]
     return result
 
 
@@ -235,10 +243,8 @@ def envelope(variance: np.ndarray) -> np.ndarray:
 def _joint(pmf: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Probability of each number of correct ones, and jointly with it the expected score and its square."""
     r = weights.size - 1
-    more = pmf.shape[-1] - 1 - 2 * r
-    shorter = pmf @ reduction(np.ones(r + 1), more + r)
-    chance = shorter @ reduction(np.ones(r + 1), more)
-    return chance, shorter @ reduction(weights, more), pmf @ reduction(squared(weights), more)
+    shorter = reduced(pmf, np.ones(r + 1))
+    return reduced(shorter, np.ones(r + 1)), reduced(shorter, weights), reduced(pmf, squared(weights))
 
 
 def _variance(chance: np.ndarray, score: np.ndarray, square: np.ndarray) -> np.ndarray:

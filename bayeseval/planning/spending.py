@@ -105,7 +105,8 @@ def spend(variance: np.ndarray, kinds: Kinds, budget: int) -> Spent:
             groups[one] = [[int(last[step]), some], [int(level[one]), int(kinds.count[one]) - some]]
         while left and (best := _best_step(variance, kinds, stop, groups, left)):
             left -= _take(groups, *best)
-    blocks = [np.repeat(*zip(*sorted(group, reverse=True), strict=True)) for group in groups]
+    sizes = [np.array(sorted(group, reverse=True)) for group in groups]
+    blocks = [np.repeat(size[:, 0], size[:, 1]) for size in sizes]
     return Spent(blocks, left, 0.0 if left else edge)
 
 

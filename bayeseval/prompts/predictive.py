@@ -58,6 +58,5 @@ def from_values(p: np.ndarray, weight: np.ndarray | None, more: int) -> np.ndarr
     size = NODES * flat.shape[0]
     mass = np.bincount(place, (heavy * (1 - share)).ravel(), size)
     mass += np.bincount(place + 1, (heavy * share).ravel(), size)
-    mass = mass.reshape(-1, NODES)
-    mass /= mass.sum(axis=1, keepdims=True)
-    return (mass @ binomial_pmf(nodes, more)).reshape(*p.shape[:-1], more + 1)
+    shares = mass.reshape(-1, NODES) / heavy.sum(axis=1, keepdims=True)
+    return (shares @ binomial_pmf(nodes, more)).reshape(*p.shape[:-1], more + 1)
