@@ -659,3 +659,26 @@ def test_plans_in_rounds_keep_up_with_dynamic_sampling_and_win_when_budgets_are_
             variance[name].append(moments_of(score, *end, a, b)[1].sum())
     ratio = np.array(variance["rounds"]) / np.array(variance["dynamic"])
     assert ratio.mean() < most + 4 * ratio.std() / np.sqrt(40)
+
+
+# The figure ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_figure_shows_what_the_table_says():
+    from matplotlib.colors import to_rgba
+    from matplotlib.figure import Figure
+
+    plan = be.allocate(fitted(), 60, metrics.pass_at(4))
+    ax = plan.plot(ax=Figure().subplots())
+    frame = plan.to_frame()
+    drawn = np.concatenate([np.asarray(found.get_offsets()) for found in ax.collections])
+    expected = {(round(mean, 6), extra) for mean, extra in zip(frame["mean"], frame["extra"], strict=True)}
+    assert {(round(x, 6), int(y)) for x, y in drawn} == expected
+    filled, hollow = ax.collections
+    assert (np.asarray(filled.get_offsets())[:, 1] > 0).all()
+    assert (np.asarray(hollow.get_offsets())[:, 1] == 0).all()
+    assert to_rgba(filled.get_facecolor()[0])[3] > 0
+    assert not len(hollow.get_facecolor()) or hollow.get_facecolor()[0][3] == 0
+    (line,) = ax.lines
+    assert line.get_ydata()[0] == 60 / 30
+    assert "benchmark (these prompts)" in ax.get_title(loc="left")
