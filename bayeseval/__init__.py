@@ -10,6 +10,7 @@
     post.mean(), post.pass_at(16)            # scores with intervals, for prompts like these
     post.mean(estimand="benchmark")          # ... and for these prompts
     be.plan(post, width=0.02)                # how many generations does the next run need?
+    be.allocate(post, budget=2000)           # which prompts deserve the next generations?
     be.report(post, "report.html")
 
 Heavy libraries are loaded when they are first used.
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from bayeseval.intervals import compare_intervals as compare_intervals
     from bayeseval.metrics.table import metric_estimates as metric_estimates
     from bayeseval.outcomes import Outcomes as Outcomes
+    from bayeseval.planning.allocation import allocate as allocate
     from bayeseval.planning.costs import Cost as Cost
     from bayeseval.planning.designs import frontier as frontier
     from bayeseval.planning.pilots import pilot_from_prior as pilot_from_prior
@@ -67,6 +69,7 @@ _HOMES = {
     "Posterior": "posterior.posterior",
     "Posteriors": "posterior.posteriors",
     "Stacked": "comparison.stacked",
+    "allocate": "planning.allocation",
     "calibrate": "calibration.ranks",
     "check_model": "conformance",
     "compare_intervals": "intervals",

@@ -61,6 +61,7 @@ PUBLIC = {
     "Posterior",
     "Posteriors",
     "Stacked",
+    "allocate",
     "calibrate",
     "check_model",
     "compare_intervals",

@@ -242,7 +242,7 @@ def log_rising(m: np.ndarray, rho: np.ndarray, length: np.ndarray, first: int = 
     return result
 
 
-def log_binomial(generations: np.ndarray, correct: np.ndarray) -> np.ndarray:
+def log_binomial(generations: np.ndarray | int, correct: np.ndarray) -> np.ndarray:
     """Logarithm of the binomial coefficient, elementwise."""
     from scipy.special import betaln
 

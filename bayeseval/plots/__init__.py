@@ -7,6 +7,7 @@ same object.
 
 from __future__ import annotations
 
+from bayeseval.plots.allocation import plot_allocation
 from bayeseval.plots.assurance import plot_kept_assurance
 from bayeseval.plots.calibration import plot_calibration, plot_coverage
 from bayeseval.plots.checks import plot_check
@@ -25,6 +26,7 @@ from bayeseval.plots.single import plot_score
 
 __all__ = [
     "plot_assurance",
+    "plot_allocation",
     "plot_calibration",
     "plot_check",
     "plot_comparison",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayeseval.metrics import Metric
+from bayeseval.prompts.predictive import from_values
 
 __all__ = ["PromptDistribution", "PromptPosterior"]
 
@@ -106,3 +107,22 @@ class PromptPosterior(ABC):
     @abstractmethod
     def draw(self, rng: np.random.Generator, cell: np.ndarray) -> np.ndarray:
         """One P(correct) for each draw and each prompt (draw, prompt), prompt i belonging to ``cell[i]``."""
+
+    def predictive(self, more: int) -> tuple[np.ndarray, np.ndarray]:
+        """Probability of each number of correct ones among further generations of a prompt.
+
+        Here from draws of P(correct), all draws as one distribution; families that know better say it draw by draw.
+
+        Parameters
+        ----------
+        more : int
+            Further generations.
+
+        Returns
+        -------
+        share : float array (row,)
+            Weight of each row, summing to 1: one row a draw, or one for all draws together.
+        pmf : float array (row, cell, more + 1)
+        """
+        p = self.draw(np.random.default_rng(0), np.arange(self.mean().shape[1]))
+        return np.ones(1), from_values(p.T, None, more)[None]

@@ -155,6 +155,11 @@ class _JoinedPosterior(PromptPosterior):
     def draw(self, rng: np.random.Generator, cell: np.ndarray) -> np.ndarray:
         return self._gather(lambda part: part.draw(rng, cell), cell.size)
 
+    def predictive(self, more: int) -> tuple[np.ndarray, np.ndarray]:
+        """Probability of each number of correct ones among further generations, the rows of all parts."""
+        found = [(rows.size / self.draws, *part.predictive(more)) for rows, part in self.parts]
+        return np.concatenate([size * share for size, share, _ in found]), np.concatenate([pmf for *_, pmf in found])
+
     def _gather(self, function: Callable[[PromptPosterior], np.ndarray], width: int) -> np.ndarray:
         result = np.empty((self.draws, width))
         for rows, part in self.parts:

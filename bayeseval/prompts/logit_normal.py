@@ -19,6 +19,7 @@ from bayeseval.likelihoods.logit_normal import REACH, cell_modes, log_integrand,
 from bayeseval.metrics import Metric
 from bayeseval.prompts.base import PromptDistribution, PromptPosterior
 from bayeseval.prompts.population import blocks
+from bayeseval.prompts.predictive import NODES, from_values
 
 __all__ = ["LogitNormal"]
 
@@ -177,6 +178,20 @@ class _Conditioned(PromptPosterior):
             z, mass = self._on_nodes(part)
             result[block] = part.p_at(part.m[:, None] + part.s[:, None] * _inverse(z, mass, rng, cell))
         return result
+
+    def predictive(self, more: int) -> tuple[np.ndarray, np.ndarray]:
+        """Probability of each number of correct ones among further generations (draw, cell, more + 1).
+
+        With run effects every further generation is taken as one of a run of its own.
+        """
+        draws, cells = self.distribution.n_draws, self.correct.size
+        pmf = np.empty((draws, cells, more + 1))
+        runs = 1 if self.distribution.shift is None else self.distribution.shift.shape[1]
+        for block in blocks(draws, cells * max(NODES, DRAW_NODES * runs)):
+            part = self.distribution.take(block)
+            z, mass = self._on_nodes(part)
+            pmf[block] = from_values(part.p_at(part.m[:, None, None] + part.s[:, None, None] * z), mass, more)
+        return np.full(draws, 1 / draws), pmf
 
     def _average(self, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         result = np.empty((self.distribution.n_draws, self.correct.size))

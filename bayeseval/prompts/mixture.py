@@ -15,6 +15,7 @@ from bayeseval.likelihoods import beta_binomial_logpmf, log_binomial
 from bayeseval.metrics import Metric
 from bayeseval.prompts.base import PromptDistribution, PromptPosterior
 from bayeseval.prompts.population import population_score, population_square
+from bayeseval.prompts.predictive import binomial_pmf
 
 __all__ = ["BetaMixture", "MixturePosterior", "beta"]
 
@@ -249,6 +250,17 @@ class MixturePosterior(PromptPosterior):
         if self.atom.size:
             p = np.where(part < components, p, self.atom[np.maximum(part - components, 0)])
         return p
+
+    def predictive(self, more: int) -> tuple[np.ndarray, np.ndarray]:
+        """Probability of each number of correct ones among further generations (draw, cell, more + 1), exactly."""
+        draws, _, components = self.a.shape
+        correct, total = np.arange(more + 1), self.a + self.b
+        pmf = self.weight[..., components:] @ binomial_pmf(self.atom, more)
+        for h in range(components):
+            mu, rho = self.a[..., h] / total[..., h], 1 / (total[..., h] + 1)
+            log_pmf = beta_binomial_logpmf(correct, np.full(more + 1, more), mu, rho)
+            pmf += self.weight[..., [h]] * np.exp(log_pmf)
+        return np.full(draws, 1 / draws), pmf
 
 
 def beta(mu: np.ndarray, rho: np.ndarray) -> BetaMixture:
