@@ -44,6 +44,10 @@ if TYPE_CHECKING:
     from bayeseval.intervals import compare_intervals as compare_intervals
     from bayeseval.metrics.table import metric_estimates as metric_estimates
     from bayeseval.outcomes import Outcomes as Outcomes
+    from bayeseval.planning.contrasts import plan_contrast as plan_contrast
+    from bayeseval.planning.decoding import compare_decoding as compare_decoding
+    from bayeseval.planning.orders import plan_order as plan_order
+    from bayeseval.planning.pilots import SystemGuess as SystemGuess
     from bayeseval.planning.widths import plan as plan
     from bayeseval.posterior.credit import CreditPosterior as CreditPosterior
     from bayeseval.posterior.posterior import Posterior as Posterior
@@ -62,8 +66,10 @@ _HOMES = {
     "Posterior": "posterior.posterior",
     "Posteriors": "posterior.posteriors",
     "Stacked": "comparison.stacked",
+    "SystemGuess": "planning.pilots",
     "calibrate": "calibration.ranks",
     "check_model": "conformance",
+    "compare_decoding": "planning.decoding",
     "compare_intervals": "intervals",
     "compare_models": "comparison.models",
     "copy_model": "catalogue",
@@ -77,6 +83,8 @@ _HOMES = {
     "moments": "estimators",
     "options": "defaults",
     "plan": "planning.widths",
+    "plan_contrast": "planning.contrasts",
+    "plan_order": "planning.orders",
     "prior_predictive": "priors",
     "prior_sensitivity": "comparison.sensitivity",
     "read": "readers",
