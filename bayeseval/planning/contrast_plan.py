@@ -47,6 +47,8 @@ class ContrastPlan:
     prompts : {"same", "fresh"}
     sizes : tuple of int
         Prompts of each system.
+    generations_so_far : int
+        Median number of generations that the prompts have already; 0 for fresh prompts.
     kappa : float
         Covariance of coupled generations within prompts (mean over draws); 0 for other designs.
     draws : int
@@ -69,6 +71,7 @@ class ContrastPlan:
     estimand: str
     prompts: str
     sizes: tuple[int, int]
+    generations_so_far: int
     kappa: float
     draws: int
     systems: tuple[str, str]
@@ -104,10 +107,12 @@ class ContrastPlan:
         if self.k is not None:
             row = self.curve[self.curve["generations"] == self.k].iloc[0]
             noun = "generation" if self.k == 1 else "generations"
+            already = " (already run)" if self.k <= self.generations_so_far else ""
             error = f" (± {row['mcse']:.3f} from {self.draws} draws)" if self.draws > 1 else ""
             body = (
-                f"{self.k:,} {noun} per prompt and system resolve {self.target_words} with probability "
-                f"{row['resolved']:.2f}{error}, in that the {self.prob:.0%} interval {zone}; standard error {row['standard_error']:.2g}."
+                f"{self.k:,} {noun} per prompt and system{already} resolve {self.target_words} with probability "
+                f"{row['resolved']:.2f}{error}, in that the {self.prob:.0%} interval {zone}; standard error "
+                f"{row['standard_error']:.2g}."
             )
         else:
             body = self._out_of_reach(zone)

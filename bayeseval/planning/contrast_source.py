@@ -51,9 +51,7 @@ def contrast_source(
         kept = Pilot((pilot.correct[0], pilot.correct[1]), (pilot.generations[0], pilot.generations[1]), own)
         size = len(pilot.prompt)
         notes = (*pilot.warnings, *sentences, *(tables[2] if tables else ()))
-        return ContrastSource(
-            moments, counts, (size, size), (pilot.systems[0], pilot.systems[1]), pilot.benchmark, notes
-        )
+        return ContrastSource(moments, kept, (size, size), (pilot.systems[0], pilot.systems[1]), pilot.benchmark, notes)
     if any(guesses) and design != "unpaired" and correlation is None:
         raise OptionError(
             f"a {design} plan from guesses needs the correlation of P(correct) of the two systems over prompts; it is "

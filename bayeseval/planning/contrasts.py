@@ -185,6 +185,7 @@ def plan_contrast(
         estimand=estimand,
         prompts="fresh" if guessed else prompts,
         sizes=sizes,
+        generations_so_far=0 if law.pilot is None else source.have[1],
         kappa=float(moments.kappa.mean()) if design == "coupled" else 0.0,
         draws=len(moments.mean),
         systems=source.systems,

@@ -199,10 +199,11 @@ def moments_of(
     moments = bootstrap_moments(
         pilot.correct, pilot.generations, rng, draws, spread=spread, kappa=kappa, coupled=coupled
     )
-    if moments.projected > 0.05:
+    if len(pilot.runs) == 2 and moments.projected > 0.05:
         warnings.append(
-            f"in {moments.projected:.0%} of the draws prompts seem to differ less than the noise of generations: their "
-            f"covariance was moved to the nearest possible one, and the pilot hardly knows it"
+            f"in {moments.projected:.0%} of the draws the covariance of P(correct) was moved to the nearest possible "
+            f"one: beyond the noise of generations, prompts hardly differ, or the systems hardly differ on any prompt, "
+            f"so that the pilot hardly knows the floor"
         )
     return moments, tuple(warnings)
 

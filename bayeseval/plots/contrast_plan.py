@@ -36,11 +36,10 @@ def plot_contrast_plan(plan: ContrastPlan, *, ax: Axes | None = None) -> Axes:
     if plan.rope > 0:
         lines.append(("equivalent", 1, "s", f"equivalent: interval inside ±{plan.rope:g}"))
         lines.append(("undecided", 4, "^", "undecided"))
-    names = " against ".join(plain(name, 28) for name in plan.systems)
+    names = " against ".join(plain(name, 30) for name in plan.systems)
     target = "averaged over the pilot" if plan.difference is None else f"true difference {plan.difference:g}"
     title = (
-        f"{names}, {plan.design}, {target}\n{plan.estimand} ({ESTIMANDS.get(plan.estimand, '')}), {plan.prompt_words}"
-        + (f", standard error at least {plan.floor:.2g}" if plan.floor > 0 else "")
+        f"{names}\n{plan.design}, {target}\n{plan.estimand} ({ESTIMANDS.get(plan.estimand, '')}), {plan.prompt_words}"
     )
     limits = [(plan.limit, 0, "endless generations, resolved")]
     return _draw(plan, lines, limits, plan.k, title, "probability", ax)
@@ -66,7 +65,7 @@ def plot_order_plan(plan: OrderPlan, *, ax: Axes | None = None) -> Axes:
         f"{len(plan.systems)} systems on {plain(plan.benchmark, 40)}\n"
         f"{plan.estimand} ({ESTIMANDS.get(plan.estimand, '')}), {plan.prompt_words}"
     )
-    return _draw(plan, lines, limits, plan.k, title, "probability (± 2 Monte Carlo errors)", ax)
+    return _draw(plan, lines, limits, plan.k, title, "probability ± 2 mcse", ax)
 
 
 def _draw(
@@ -81,7 +80,8 @@ def _draw(
     curve = plan.curve
     k = np.asarray(curve["generations"], dtype=float)
     entries = len(lines) + len(limits) + 1
-    with canvas(ax, 6.4, 3.5 + 0.2 * -(-entries // 2), titles=2, rows=-(-entries // 2)) as ax:
+    rows, titles = -(-entries // 2), 1 + title.count("\n")
+    with canvas(ax, 6.4, 3.6 + 0.2 * rows + 0.17 * titles, titles=titles, rows=rows) as ax:
         handles: list[Any] = []
         for column, number, marker, words in lines:
             values = np.asarray(curve[column], dtype=float)
@@ -100,12 +100,14 @@ def _draw(
             left = chosen > np.sqrt(k.min() * k.max())
             ax.annotate(
                 f"k = {chosen:,}",
-                (chosen, 0.03),
+                (chosen, 0.5),
                 (-5 if left else 5, 0),
                 xycoords=("data", "axes fraction"),
                 textcoords="offset points",
                 ha="right" if left else "left",
+                va="center",
                 fontsize=9,
+                bbox={"facecolor": ax.get_facecolor(), "edgecolor": "none", "alpha": 0.8, "pad": 1.5},
             )
         ax.set_ylim(-0.02, 1.02)
         if k.max() >= 8 * k.min():

@@ -33,7 +33,7 @@ def plot_decoding(comparison: DecodingComparison, *, ax: Axes | None = None) -> 
     matplotlib.axes.Axes
     """
     share = comparison.correct / comparison.generations
-    with canvas(ax, 6.0, 4.8, titles=2, rows=2) as ax:
+    with canvas(ax, 6.0, 5.0, titles=3, rows=2) as ax:
         handles: list[Any] = []
         (diagonal,) = ax.plot([0, 1], [0, 1], color=colour(4), linestyle="--", linewidth=1.2, label="greedy = sampling")
         if comparison.curve is not None:
@@ -60,7 +60,7 @@ def plot_decoding(comparison: DecodingComparison, *, ax: Axes | None = None) -> 
         ax.set_xlabel("P(correct) under sampling; dots: share of correct generations")
         ax.set_ylabel("P(greedy decoding correct)")
         row = comparison.row("benchmark")
-        interval = f", {interval_words(comparison.prob, 'interval')} [{row.lower:+.3f}, {row.upper:+.3f}]"
+        interval = f"\n{interval_words(comparison.prob, 'interval')} [{row.lower:+.3f}, {row.upper:+.3f}]"
         ax.set_title(
             f"{run_words(comparison.systems[1], comparison.benchmark)}\n"
             f"greedy − sampling on these prompts (benchmark): {row.difference:+.3f}"
