@@ -97,7 +97,9 @@ class ContrastLaw:
 
     def _shared(self, k: float) -> float:
         """Share of kappa in the covariance of the two means: 1/k where all generations share their noise."""
-        if self.pilot is None or not self.paired:
+        if not self.paired:
+            return 0.0
+        if self.pilot is None:
             return 1 / k
         have = np.maximum(*self.pilot.generations)
         if self.pilot.coupled:

@@ -57,6 +57,8 @@ def contrast_source(
             f"a {design} plan from guesses needs the correlation of P(correct) of the two systems over prompts; it is "
             f"often between 0.5 and 0.9: give correlation=..."
         )
+    if correlation is not None and not -1 <= correlation <= 1:
+        raise OptionError(f"correlation must lie between -1 and 1, but {correlation!r} was given")
     parts, names, benchmarks, runs, warnings = [], [], [], [], []
     for one in given:
         if isinstance(one, SystemGuess):

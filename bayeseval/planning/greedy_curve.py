@@ -4,22 +4,26 @@ r"""P(greedy correct) given P(correct): a logistic curve on logit p, whose p is 
 
 Putting shares in the place of :math:`p_i` would flatten the curve, as noise in a regressor does. Given
 :math:`p_i`, greedy success and counts are independent, so that :math:`P(g_i = 1 \mid c_i)` is the average of the curve
-over :math:`p_i \mid c_i`; that likelihood is maximised.
+over :math:`p_i \mid c_i`. That likelihood is maximised for several distributions of P(correct), bootstrapped or drawn
+from a posterior, and what they disagree about widens the interval (Rubin's rules).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from bayeseval.arrays import Floats
-from bayeseval.estimators.variance import variance_components
+from bayeseval.planning.moments import bootstrap_moments
 from bayeseval.posterior.posterior import Posterior
 
 __all__ = ["GreedyCurve", "fit_curve", "greedy_curve"]
 
-NODES = 200
+NODES = 100
+SHAPES = 16
+"""Distributions of P(correct) that the curve is averaged over."""
 PRIOR_SD = 5.0
 EDGE = 1e-6
 
@@ -85,14 +89,20 @@ def greedy_curve(
             return None, ("one sampled generation a prompt does not tell P(correct) of prompts: no curve is fitted",)
         note = ("one sampled generation a prompt: the curve leans on the prior of P(correct)",)
     if posterior is None:
-        p, cell = _beta_nodes(correct, generations)
+        nodes = _beta_nodes(correct, generations)
     else:
         assert rows is not None
-        p, cell = _posterior_nodes(posterior, correct, generations, rows)
-    return fit_curve(bits, p, cell), note
+        nodes = _posterior_nodes(posterior, correct, generations, rows)
+    fits: list[GreedyCurve] = []
+    for p, cell in nodes:
+        fits.append(fit_curve(bits, p, cell, fits[-1] if fits else None))
+    modes = np.array([[fit.intercept, fit.slope] for fit in fits])
+    covariance = np.mean([fit.covariance for fit in fits], axis=0) + (1 + 1 / len(fits)) * np.cov(modes.T)
+    intercept, slope = modes.mean(axis=0)
+    return GreedyCurve(float(intercept), float(slope), covariance), note
 
 
-def fit_curve(bits: np.ndarray, p: Floats, cell: np.ndarray) -> GreedyCurve:
+def fit_curve(bits: np.ndarray, p: Floats, cell: np.ndarray, start: GreedyCurve | None = None) -> GreedyCurve:
     r"""Maximise the likelihood of bits, the curve averaged over values of P(correct).
 
     Parameters
@@ -101,6 +111,8 @@ def fit_curve(bits: np.ndarray, p: Floats, cell: np.ndarray) -> GreedyCurve:
     p : float array (node, cell)
         Equally weighted values of P(correct) given the counts of each cell.
     cell : int array (prompt,)
+    start : GreedyCurve, optional
+        Where the search begins.
 
     Returns
     -------
@@ -132,7 +144,8 @@ def fit_curve(bits: np.ndarray, p: Floats, cell: np.ndarray) -> GreedyCurve:
         penalty = (parameters**2).sum() / (2 * PRIOR_SD**2)
         return float(penalty - right @ np.log(hit) - wrong @ np.log(miss)), parameters / PRIOR_SD**2 - gradient
 
-    found = minimize(negative, np.array([0.0, 1.0]), jac=True, method="BFGS", options={"gtol": 1e-6}).x
+    first = np.array([0.0, 1.0] if start is None else [start.intercept, start.slope])
+    found = minimize(negative, first, jac=True, method="BFGS", options={"gtol": 1e-6}).x
     step = 1e-4
     curvature = np.array(
         [(negative(found + step * unit)[1] - negative(found - step * unit)[1]) / (2 * step) for unit in np.eye(2)]
@@ -146,26 +159,34 @@ def _cells(correct: np.ndarray, generations: np.ndarray) -> tuple[np.ndarray, np
     return pairs[:, 0], pairs[:, 1], cell.reshape(-1)
 
 
-def _beta_nodes(correct: np.ndarray, generations: np.ndarray) -> tuple[Floats, np.ndarray]:
+def _beta_nodes(correct: np.ndarray, generations: np.ndarray) -> Iterator[tuple[Floats, np.ndarray]]:
+    """P(correct) given the counts of each cell, for several Betas whose moments are bootstrap draws."""
     from scipy.special import betaincinv
 
-    parts = variance_components(correct, generations)
-    mu = float(np.clip(parts.mean, 0.5 / correct.size, 1 - 0.5 / correct.size))
-    rho = float(np.clip(np.nan_to_num(parts.rho, nan=0.5), 1e-3, 1 - 1e-3))
+    rng = np.random.default_rng(11)
+    moments = bootstrap_moments(correct[None], generations[None], rng, SHAPES)
+    edge = 0.5 / correct.size
+    mean = np.clip(moments.mean[:, 0], edge, 1 - edge)
+    total = moments.between[:, 0, 0] + moments.within[:, 0]
+    share = np.divide(moments.between[:, 0, 0], total, out=np.full(SHAPES, 0.5), where=total > 0)
+    rho = np.clip(share, 1e-3, 1 - 1e-3)
     c, k, cell = _cells(correct, generations)
     level = ((np.arange(NODES) + 0.5) / NODES)[:, None]
-    size = (1 - rho) / rho
-    return betaincinv(mu * size + c, (1 - mu) * size + k - c, level), cell
+    for m, size in zip(mean, (1 - rho) / rho, strict=True):
+        yield betaincinv(m * size + c, (1 - m) * size + k - c, level), cell
 
 
 def _posterior_nodes(
     posterior: Posterior, correct: np.ndarray, generations: np.ndarray, rows: np.ndarray
-) -> tuple[Floats, np.ndarray]:
-    chosen = np.unique(np.linspace(0, posterior.n_draws - 1, NODES).astype(int))
-    distribution = posterior.distribution.take(chosen)
+) -> Iterator[tuple[Floats, np.ndarray]]:
+    """P(correct) given the counts of each cell, for several draws of the posterior."""
     rng = np.random.default_rng([posterior.seed, 10])
-    if posterior.key is None:
+    key = posterior.key
+    if key is None:
         c, k, cell = _cells(correct, generations)
-        return distribution.condition(c, k).draw(rng, np.arange(c.size)), cell
-    every = np.arange(correct.size)
-    return distribution.condition(correct, generations, posterior.key[rows]).draw(rng, every), every
+    else:
+        c, k, cell = correct, generations, np.arange(correct.size)
+    for draw in rng.choice(posterior.n_draws, SHAPES):
+        distribution = posterior.distribution.take(np.full(NODES, draw))
+        given = distribution.condition(c, k, None if key is None else key[rows])
+        yield given.draw(rng, np.arange(c.size)), cell
