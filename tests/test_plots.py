@@ -99,10 +99,24 @@ def figures(aime: Any, misfit: Any) -> dict[str, Callable[[Axes | None], Axes]]:
         "check": lambda ax: misfit.check().plot(ax=ax),
         "intervals": lambda ax: be.compare_intervals(aime).plot(ax=ax),
         "plan": lambda ax: plots.plot_plan(a_plan(), ax=ax),
+        "contrast_plan": lambda ax: be.plan_contrast(*pilots(), rope=0.02).plot(ax=ax),
+        "order_plan": lambda ax: be.plan_order(pilots()).plot(ax=ax),
+        "decoding": lambda ax: be.compare_decoding(*decodings()).plot(ax=ax),
         "pass_curve": lambda ax: plots.plot_pass_curve(aime[0], ax=ax),
         "calibration": lambda ax: a_calibration().plot(ax=ax),
         "coverage": lambda ax: plots.plot_coverage(a_study(), by="truth", ax=ax),
     }
+
+
+def pilots() -> list[be.Counts]:
+    """Two systems on the same prompts."""
+    rows = {EVIL: [1, 2, 3, 4, 0], "b": [0, 1, 3, 4, 1]}
+    return [be.Counts.from_arrays(correct * 20, 4, system=name) for name, correct in rows.items()]
+
+
+def decodings() -> tuple[be.Counts, be.Counts]:
+    """Greedy decoding and sampling."""
+    return be.Counts.from_arrays([0, 0, 1, 1, 1] * 20, 1, system=EVIL), pilots()[0]
 
 
 def a_calibration(shift: float = 1.0) -> Calibration:
@@ -126,6 +140,9 @@ NAMES = (
     "check",
     "intervals",
     "plan",
+    "contrast_plan",
+    "order_plan",
+    "decoding",
     "pass_curve",
     "calibration",
     "coverage",
@@ -181,7 +198,7 @@ def test_figures_make_their_own_axes_without_showing_them(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_figures_say_kind_and_probability_of_their_intervals(name: str, aime: Any, misfit: Any) -> None:
-    probability = {"plan": "90%", "calibration": "99%"}.get(name, "95%")
+    probability = {"plan": "90%", "calibration": "99%", "order_plan": "± 2 mcse"}.get(name, "95%")
     assert probability in texts(figures(aime, misfit)[name](new_ax()))
 
 
