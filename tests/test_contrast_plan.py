@@ -526,6 +526,11 @@ def test_a_difference_inside_the_rope_and_few_prompts_are_warned_of() -> None:
     assert plan.n_prompts_needed is None and "nor would more prompts" in plan.sentence()
 
 
+def test_pilots_without_any_noise_are_warned_of() -> None:
+    sure, other = (be.Counts.from_arrays([4] * n + [0] * (40 - n), 4, system=f"s{n}") for n in (40, 30))
+    assert "s40, s30" in repr(be.plan_contrast(sure, other)) and "too hopeful" in repr(be.plan_order([sure, other]))
+
+
 def test_a_guess_beside_a_pilot() -> None:
     p, q = pair_of_systems(0.2, 400)
     a, _ = runs(p, q, 6)

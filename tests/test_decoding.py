@@ -164,6 +164,11 @@ def test_one_sampled_generation_gives_no_benchmark_interval_and_no_curve() -> No
     assert np.isfinite(fitted.row("benchmark").lower) and "leans on the prior" in repr(fitted)
 
 
+def test_sampling_without_noise_is_said_to_tell_little() -> None:
+    result = be.compare_decoding(bits(np.ones(40)), be.Counts.from_arrays([4] * 40, 4))
+    assert result.row("population").difference == 0 and "0 of the prompts were answered both ways" in repr(result)
+
+
 def test_what_is_no_greedy_decoding_is_refused() -> None:
     rng = np.random.default_rng(10)
     p, _, g = world(40, rng)

@@ -106,11 +106,11 @@ class ContrastPlan:
         zone = "excludes 0" if self.rope == 0 else f"lies outside ±{self.rope:g}"
         if self.k is not None:
             row = self.curve[self.curve["generations"] == self.k].iloc[0]
-            noun = "generation" if self.k == 1 else "generations"
+            noun, verb = ("generation", "resolves") if self.k == 1 else ("generations", "resolve")
             already = " (already run)" if self.k <= self.generations_so_far else ""
             error = f" (± {row['mcse']:.3f} from {self.draws} draws)" if self.draws > 1 else ""
             body = (
-                f"{self.k:,} {noun} per prompt and system{already} resolve {self.target_words} with probability "
+                f"{self.k:,} {noun} per prompt and system{already} {verb} {self.target_words} with probability "
                 f"{row['resolved']:.2f}{error}, in that the {self.prob:.0%} interval {zone}; standard error "
                 f"{row['standard_error']:.2g}."
             )

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["DecodingComparison", "DecodingRow", "compare_decoding"]
 
 FEW_PROMPTS = 30
+MIXED = 10
+"""Prompts answered both ways from which on their noise tells enough."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +106,10 @@ class DecodingComparison:
                 f"[{row.lower:+.3f}, {row.upper:+.3f}]" if np.isfinite(row.lower) else "no interval, see the warnings"
             )
             texts.append(f"{row.difference:+.3f} {interval} for {ESTIMANDS[estimand]} ({estimand})")
-        wide = self.row("population", "unpaired").se / self.row("population").se
-        ratio = f"; standard errors added up as if unpaired would be {wide:.1f} times as wide" if wide < np.inf else ""
+        paired, unpaired = self.row("population").se, self.row("population", "unpaired").se
+        ratio = ""
+        if paired > 0:
+            ratio = f"; standard errors added up as if unpaired would be {unpaired / paired:.1f} times as wide"
         slope = f" {self.curve.sentence(self.prob)}" if self.curve is not None else ""
         return (
             f"{system} on {self.benchmark}: greedy decoding solves {self.greedy:.3f}, sampling {self.sampled:.3f} of "
@@ -247,8 +251,9 @@ def _benchmark_row(
     greedy = float(bits.mean())
     if posterior is not None:
         value, sd, lower, upper = summarise(greedy - _mean_draws(posterior, correct, generations, rows), prob)
-        notes = posterior.check().warnings_for("benchmark")
-        return DecodingRow("benchmark", "posterior", value, sd, lower, upper), notes
+        return DecodingRow("benchmark", "posterior", value, sd, lower, upper), posterior.check().warnings_for(
+            "benchmark"
+        )
     difference, error = greedy - parts.mean, parts.se_benchmark
     if np.isnan(error):
         note = (
@@ -257,7 +262,13 @@ def _benchmark_row(
         )
         return DecodingRow("benchmark", "CLT", difference, np.nan, np.nan, np.nan), (note,)
     reach = float(ndtri((1 + prob) / 2)) * error
-    return DecodingRow("benchmark", "CLT", difference, error, difference - reach, difference + reach), ()
+    notes: tuple[str, ...] = ()
+    if parts.n_mixed < MIXED:
+        notes = (
+            f"{parts.n_mixed} of the prompts were answered both ways by sampling, fewer than {MIXED}: the benchmark "
+            f"interval hardly knows the noise of generations and may be too narrow; give a posterior",
+        )
+    return DecodingRow("benchmark", "CLT", difference, error, difference - reach, difference + reach), notes
 
 
 def _mean_draws(posterior: Posterior, correct: np.ndarray, generations: np.ndarray, rows: np.ndarray) -> Floats:

@@ -156,10 +156,9 @@ def _weighted(
     mean = weights @ share.T
     size = 1 - (weights**2).sum(axis=1)
     between = np.empty((len(weights), systems, systems))
-    for a in range(systems):
-        for b in range(a + 1):
-            products = weights @ (share[a] * share[b]) - mean[:, a] * mean[:, b]
-            between[:, a, b] = between[:, b, a] = products / size
+    a, b = np.tril_indices(systems)
+    products = weights @ (share[a] * share[b]).T - mean[:, a] * mean[:, b]
+    between[:, a, b] = between[:, b, a] = products / size[:, None]
     noise = weights @ (variances / k).T
     between[:, np.arange(systems), np.arange(systems)] -= noise
     if coupled:

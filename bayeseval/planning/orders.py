@@ -89,8 +89,8 @@ class OrderPlan:
         row = self.curve[self.curve["generations"] == k].iloc[0] if k is not None else self.curve.iloc[-1]
         error = f"± {row[f'{column}_mcse']:.2f}"
         if k is not None:
-            noun = "generation" if k == 1 else "generations"
-            return f"{k:,} {noun} per prompt find {goal} with probability {row[column]:.2f} ({error})"
+            words = "generation per prompt finds" if k == 1 else "generations per prompt find"
+            return f"{k:,} {words} {goal} with probability {row[column]:.2f} ({error})"
         if limit < self.power:
             return (
                 f"no number of generations finds {goal} with probability {self.power:g}; endless ones reach {limit:.2f}"

@@ -199,6 +199,14 @@ def moments_of(
     moments = bootstrap_moments(
         pilot.correct, pilot.generations, rng, draws, spread=spread, kappa=kappa, coupled=coupled
     )
+    mixed = ((pilot.correct > 0) & (pilot.correct < pilot.generations)).sum(axis=1)
+    several = pilot.generations.max(axis=1) > 1
+    steady = [name for name, some, many in zip(pilot.systems, mixed, several, strict=True) if many and not some]
+    if steady:
+        warnings.append(
+            f"no prompt was answered both rightly and wrongly by {', '.join(steady)}: generations seem to have no "
+            f"noise, and what is said here is too hopeful where that is chance"
+        )
     if len(pilot.runs) == 2 and moments.projected > 0.05:
         warnings.append(
             f"in {moments.projected:.0%} of the draws the covariance of P(correct) was moved to the nearest possible "

@@ -53,7 +53,7 @@ def plot_decoding(comparison: DecodingComparison, *, ax: Axes | None = None) -> 
         dots = ax.scatter(
             x, y, s=area, facecolor=colour(1), edgecolor="#30343b", linewidth=0.6, zorder=3, clip_on=False
         )
-        dots.set_label("share of greedy successes (area: prompts)")
+        dots.set_label("greedy successes (area: prompts)")
         handles += [dots, diagonal]
         ax.set_xlim(-0.04, 1.04)
         ax.set_ylim(-0.04, 1.04)
