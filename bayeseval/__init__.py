@@ -45,7 +45,11 @@ if TYPE_CHECKING:
     from bayeseval.intervals import compare_intervals as compare_intervals
     from bayeseval.metrics.table import metric_estimates as metric_estimates
     from bayeseval.outcomes import Outcomes as Outcomes
-    from bayeseval.planning.allocation import allocate as allocate
+    from bayeseval.planning.allocating.allocation import allocate as allocate
+    from bayeseval.planning.comparing.contrasts import plan_contrast as plan_contrast
+    from bayeseval.planning.comparing.decoding import compare_decoding as compare_decoding
+    from bayeseval.planning.comparing.orders import plan_order as plan_order
+    from bayeseval.planning.comparing.sources import SystemGuess as SystemGuess
     from bayeseval.planning.costs import Cost as Cost
     from bayeseval.planning.designs import frontier as frontier
     from bayeseval.planning.pilots import pilot_from_prior as pilot_from_prior
@@ -69,9 +73,11 @@ _HOMES = {
     "Posterior": "posterior.posterior",
     "Posteriors": "posterior.posteriors",
     "Stacked": "comparison.stacked",
-    "allocate": "planning.allocation",
+    "allocate": "planning.allocating.allocation",
+    "SystemGuess": "planning.comparing.sources",
     "calibrate": "calibration.ranks",
     "check_model": "conformance",
+    "compare_decoding": "planning.comparing.decoding",
     "compare_intervals": "intervals",
     "compare_models": "comparison.models",
     "copy_model": "catalogue",
@@ -88,6 +94,8 @@ _HOMES = {
     "pilot_from_prior": "planning.pilots",
     "pilot_from_published": "planning.pilots",
     "plan": "planning.widths",
+    "plan_contrast": "planning.comparing.contrasts",
+    "plan_order": "planning.comparing.orders",
     "prior_predictive": "priors",
     "prior_sensitivity": "comparison.sensitivity",
     "read": "readers",

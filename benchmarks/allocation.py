@@ -25,9 +25,9 @@ import bayeseval as be
 from bayeseval import metrics, prompts
 from bayeseval.metrics import Metric
 from bayeseval.model_data import keyed_cells
-from bayeseval.planning.choice import choose
-from bayeseval.planning.gains import expected_variance
-from bayeseval.planning.prompt_gains import PromptGains
+from bayeseval.planning.allocating.choice import choose
+from bayeseval.planning.allocating.gains import expected_variance
+from bayeseval.planning.allocating.prompt_gains import PromptGains
 
 POPULATIONS = {"U-shaped": (0.5, 0.8), "hard": (0.3, 1.2), "bell": (2.0, 3.0)}
 PROMPTS, PILOT, ROUNDS = 120, 4, 4

@@ -18,8 +18,8 @@ from scipy.stats import betabinom, binom, norm
 import bayeseval as be
 from bayeseval import metrics, prompts
 from bayeseval.model_data import keyed_cells
-from bayeseval.planning.choice import against_even, choose
-from bayeseval.planning.gains import (
+from bayeseval.planning.allocating.choice import against_even, choose
+from bayeseval.planning.allocating.gains import (
     beta_variance,
     between,
     envelope,
@@ -27,8 +27,8 @@ from bayeseval.planning.gains import (
     expected_variances,
     reduced,
 )
-from bayeseval.planning.prompt_gains import DENSE, PromptGains
-from bayeseval.planning.spending import Kinds, even, room, scattered, spend
+from bayeseval.planning.allocating.prompt_gains import DENSE, PromptGains
+from bayeseval.planning.allocating.spending import Kinds, even, room, scattered, spend
 from bayeseval.prompts import BetaMixture, Explicit, Joined, LogitNormal
 from tests.oracles import oracle_rows
 

@@ -101,10 +101,24 @@ def figures(aime: Any, misfit: Any) -> dict[str, Callable[[Axes | None], Axes]]:
         "intervals": lambda ax: be.compare_intervals(aime).plot(ax=ax),
         "plan": lambda ax: plots.plot_plan(a_plan(), ax=ax),
         "assurance": lambda ax: plots.plot_assurance(a_plan(), ax=ax),
+        "contrast_plan": lambda ax: be.plan_contrast(*pilots(), rope=0.02).plot(ax=ax),
+        "order_plan": lambda ax: be.plan_order(pilots()).plot(ax=ax),
+        "decoding": lambda ax: be.compare_decoding(*decodings()).plot(ax=ax),
         "pass_curve": lambda ax: plots.plot_pass_curve(aime[0], ax=ax),
         "calibration": lambda ax: a_calibration().plot(ax=ax),
         "coverage": lambda ax: plots.plot_coverage(a_study(), by="truth", ax=ax),
     }
+
+
+def pilots() -> list[be.Counts]:
+    """Two systems on the same prompts."""
+    rows = {EVIL: [1, 2, 3, 4, 0], "b": [0, 1, 3, 4, 1]}
+    return [be.Counts.from_arrays(correct * 20, 4, system=name) for name, correct in rows.items()]
+
+
+def decodings() -> tuple[be.Counts, be.Counts]:
+    """Greedy decoding and sampling."""
+    return be.Counts.from_arrays([0, 0, 1, 1, 1] * 20, 1, system=EVIL), pilots()[0]
 
 
 def a_calibration(shift: float = 1.0) -> Calibration:
@@ -129,6 +143,9 @@ NAMES = (
     "intervals",
     "plan",
     "assurance",
+    "contrast_plan",
+    "order_plan",
+    "decoding",
     "pass_curve",
     "calibration",
     "coverage",
@@ -185,6 +202,7 @@ def test_figures_make_their_own_axes_without_showing_them(
 @pytest.mark.parametrize("name", NAMES)
 def test_figures_say_kind_and_probability_of_their_intervals(name: str, aime: Any, misfit: Any) -> None:
     probability = {"plan": "90%", "assurance": "90%", "calibration": "99%"}.get(name, "95%")
+    probability = {"plan": "90%", "calibration": "99%", "order_plan": "± 2 mcse"}.get(name, "95%")
     assert probability in texts(figures(aime, misfit)[name](new_ax()))
 
 

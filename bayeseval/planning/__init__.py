@@ -1,13 +1,18 @@
 """What to run next, decided before the money is spent: how many generations, on which prompts, and when to stop.
 
-A question a module: `widths` (how many generations), `designs` (more prompts or more generations), `allocation` (which
-prompts). They stand on `pilots` (where a plan starts), `futures` (what may happen), `analysis` (how each future is
-analysed) and, for allocation, `gains` and `spending`.
+A question a module: `widths` (how many generations) and `designs` (more prompts or more generations) stand on `pilots`
+(where a plan starts), `futures` (what may happen) and `analysis` (how each future is analysed). `allocating` says which
+prompts deserve the next generations, `comparing` what it takes to tell systems apart.
 """
 
 from __future__ import annotations
 
-from bayeseval.planning.allocation import Allocation, allocate
+from bayeseval.planning.allocating.allocation import Allocation, allocate
+from bayeseval.planning.comparing.contrast_plan import ContrastPlan
+from bayeseval.planning.comparing.contrasts import plan_contrast
+from bayeseval.planning.comparing.decoding import DecodingComparison, compare_decoding
+from bayeseval.planning.comparing.orders import OrderPlan, plan_order
+from bayeseval.planning.comparing.sources import SystemGuess
 from bayeseval.planning.costs import Cost
 from bayeseval.planning.designs import Frontier, frontier
 from bayeseval.planning.pilots import Pilot
@@ -15,4 +20,21 @@ from bayeseval.planning.plans import Plan
 from bayeseval.planning.setup import DESIGNS
 from bayeseval.planning.widths import plan
 
-__all__ = ["DESIGNS", "Allocation", "Cost", "Frontier", "Pilot", "Plan", "allocate", "frontier", "plan"]
+__all__ = [
+    "DESIGNS",
+    "Allocation",
+    "ContrastPlan",
+    "Cost",
+    "DecodingComparison",
+    "Frontier",
+    "OrderPlan",
+    "Pilot",
+    "Plan",
+    "SystemGuess",
+    "allocate",
+    "compare_decoding",
+    "frontier",
+    "plan",
+    "plan_contrast",
+    "plan_order",
+]

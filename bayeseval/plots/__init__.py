@@ -12,8 +12,10 @@ from bayeseval.plots.assurance import plot_kept_assurance
 from bayeseval.plots.calibration import plot_calibration, plot_coverage
 from bayeseval.plots.checks import plot_check
 from bayeseval.plots.comparison import plot_comparison
+from bayeseval.plots.contrast_plan import plot_contrast_plan, plot_order_plan
 from bayeseval.plots.credit import plot_credit_distribution
 from bayeseval.plots.curves import plot_pass_curve
+from bayeseval.plots.decoding import plot_decoding
 from bayeseval.plots.distribution import plot_prompt_distribution
 from bayeseval.plots.extrapolation import plot_extrapolation
 from bayeseval.plots.families import plot_families
@@ -31,13 +33,16 @@ __all__ = [
     "plot_check",
     "plot_comparison",
     "plot_credit_distribution",
+    "plot_contrast_plan",
     "plot_coverage",
+    "plot_decoding",
     "plot_extrapolation",
     "plot_families",
     "plot_frontier",
     "plot_groups",
     "plot_intervals",
     "plot_kept_assurance",
+    "plot_order_plan",
     "plot_pass_curve",
     "plot_plan",
     "plot_prompt_distribution",

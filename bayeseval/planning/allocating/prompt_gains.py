@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from bayeseval.metrics import Metric
-from bayeseval.planning.gains import beta_variance, between, expected_variance, expected_variances
+from bayeseval.planning.allocating.gains import beta_variance, between, expected_variance, expected_variances
 from bayeseval.prompts import BLOCK, MixturePosterior, PromptDistribution, PromptPosterior
 
 __all__ = ["PromptGains"]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayeseval.planning.limits import FARTHEST
-from bayeseval.planning.prompt_gains import PromptGains
-from bayeseval.planning.spending import Kinds, Spent, even, objective, room, scattered, spend
+from bayeseval.planning.allocating.limits import FARTHEST
+from bayeseval.planning.allocating.prompt_gains import PromptGains
+from bayeseval.planning.allocating.spending import Kinds, Spent, even, objective, room, scattered, spend
 
 __all__ = ["Choice", "against_even", "choose"]
 

@@ -22,9 +22,9 @@ from bayeseval.errors import OptionError, require_positive_integer
 from bayeseval.files import write_table
 from bayeseval.metrics import Metric
 from bayeseval.model_data import keyed_cells
-from bayeseval.planning.choice import against_even, choose
-from bayeseval.planning.limits import FARTHEST, checked_weights, excluded, limits, require_room
-from bayeseval.planning.prompt_gains import PromptGains
+from bayeseval.planning.allocating.choice import against_even, choose
+from bayeseval.planning.allocating.limits import FARTHEST, checked_weights, excluded, limits, require_room
+from bayeseval.planning.allocating.prompt_gains import PromptGains
 from bayeseval.posterior.credit import refuse_credits
 from bayeseval.posterior.posterior import EXTRAPOLATION_WARNING, Posterior
 from bayeseval.posterior.scores import ESTIMANDS

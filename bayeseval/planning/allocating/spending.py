@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayeseval.planning.gains import envelope
+from bayeseval.planning.allocating.gains import envelope
 
 __all__ = ["Kinds", "Spent", "even", "objective", "room", "scattered", "spend"]
 

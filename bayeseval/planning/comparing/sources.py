@@ -1,0 +1,298 @@
+"""What a plan for several systems starts from: pilots aligned by prompt, or numbers that somebody guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayeseval.counts import Counts
+from bayeseval.errors import DataError, OptionError
+from bayeseval.outcomes import Outcomes
+from bayeseval.planning.comparing.moments import Moments, bootstrap_moments, given_moments, project_covariance
+from bayeseval.posterior.credit import refuse_credits
+from bayeseval.posterior.posterior import Posterior
+
+__all__ = [
+    "Aligned",
+    "SystemGuess",
+    "align",
+    "common_prompts",
+    "counts_of",
+    "apart",
+    "moments_of",
+    "pair_tables",
+]
+
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True)
+class SystemGuess:
+    """A system without a pilot: what its P(correct) over prompts is guessed to be.
+
+    Attributes
+    ----------
+    mean : float
+        Mean of P(correct) over prompts, strictly between 0 and 1.
+    sd : float
+        Standard deviation of P(correct) over prompts, at most sqrt(mean (1 - mean)).
+    name : str
+
+    Raises
+    ------
+    OptionError
+        If no P(correct) can have this mean and standard deviation.
+
+    Examples
+    --------
+    >>> SystemGuess(0.6, 0.3, name="next release")
+    SystemGuess(mean=0.6, sd=0.3, name='next release')
+    """
+
+    mean: float
+    sd: float
+    name: str = "system"
+
+    def __post_init__(self) -> None:
+        given_moments([self.mean], [self.sd])
+
+
+@dataclass(frozen=True, eq=False)
+class Aligned:
+    """Runs of several systems, aligned by prompt.
+
+    Attributes
+    ----------
+    systems : tuple of str
+    benchmark : str
+    prompt : object array (prompt,)
+        Prompts that every system has answered.
+    correct, generations : int array (system, prompt)
+    place : int array (system, prompt)
+        Row of each prompt in the counts of each system.
+    runs : tuple of Posterior or Counts
+    warnings : tuple of str
+        Which prompts were left out, and other things to know.
+    """
+
+    systems: tuple[str, ...]
+    benchmark: str
+    prompt: np.ndarray
+    correct: np.ndarray
+    generations: np.ndarray
+    place: np.ndarray
+    runs: tuple[Posterior | Counts, ...]
+    warnings: tuple[str, ...]
+
+
+def counts_of(run: object, what: str = "a plan") -> Counts:
+    """Counts of one run, given as posterior or counts; `OptionError` for anything else."""
+    refuse_credits(run)
+    counts = run.counts if isinstance(run, Posterior) else run
+    if not isinstance(counts, Counts):
+        raise OptionError(
+            f"{what} takes the posterior or the counts of one run, but {type(run).__name__} was given; choose one with "
+            f"posteriors.select(system=..., benchmark=...)"
+        )
+    if len(counts.run_names) != 1:
+        raise OptionError(
+            f"{what} takes one run at a time, but there are {counts.label}; choose one with "
+            f".select(system=..., benchmark=...)"
+        )
+    return counts
+
+
+def common_prompts(prompts: Sequence[np.ndarray], names: Sequence[str]) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Prompts that all have, by id: ids, their rows (system, prompt), and a sentence for each system that has others.
+
+    Raises
+    ------
+    DataError
+        If there is none.
+    """
+    rows = [{str(prompt): row for row, prompt in enumerate(ids)} for ids in prompts]
+    shared = [prompt for prompt in rows[0] if all(prompt in other for other in rows[1:])]
+    if not shared:
+        examples = "; ".join(f"{name} has {_listed(list(own))}" for name, own in zip(names, rows, strict=True))
+        raise DataError(
+            f"no prompt was answered by all of {', '.join(names)}, and prompts are matched by their ids: {examples}"
+        )
+    place = np.array([[own[prompt] for prompt in shared] for own in rows])
+    known = set(shared)
+    warnings = []
+    for name, own in zip(names, rows, strict=True):
+        left = [prompt for prompt in own if prompt not in known]
+        if left:
+            noun = "prompt" if len(left) == 1 else "prompts"
+            warnings.append(f"{len(left):,} {noun} of {name} have no partner and are left out: {_listed(left)}")
+    return np.array(shared, dtype=object), place, warnings
+
+
+def align(runs: Sequence[Posterior | Counts], what: str = "a plan") -> Aligned:
+    """Align runs of several systems by prompt id; prompts without a generation are taken for missing.
+
+    Raises
+    ------
+    DataError
+        If benchmarks differ, a system occurs twice, or no prompt is shared.
+    """
+    counts = [counts_of(run, what) for run in runs]
+    names = [str(one.system[0]) for one in counts]
+    benchmarks = list(dict.fromkeys(str(one.benchmark[0]) for one in counts))
+    if len(benchmarks) > 1:
+        raise DataError(
+            f"{what} needs systems that answered the same prompts, but their benchmarks are "
+            f"{', '.join(map(repr, benchmarks))}; where that is one benchmark under two names, give it one"
+        )
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise DataError(f"{what} compares different systems, but {twice!r} was given twice; rename one of them")
+    answered = [np.flatnonzero(one.generations > 0) for one in counts]
+    ids = [one.prompt[rows] for one, rows in zip(counts, answered, strict=True)]
+    prompt, place, warnings = common_prompts(ids, names)
+    rows = np.stack([own[at] for own, at in zip(answered, place, strict=True)])
+    for run in runs:
+        if isinstance(run, Posterior) and run.distribution.keyed_by == "cluster":
+            warnings.append(
+                f"prompts of {run.system} come in clusters, which are taken for independent prompts here: what is "
+                f"said of the population is too hopeful"
+            )
+    return Aligned(
+        systems=tuple(names),
+        benchmark=benchmarks[0],
+        prompt=prompt,
+        correct=np.stack([one.correct[at] for one, at in zip(counts, rows, strict=True)]),
+        generations=np.stack([one.generations[at] for one, at in zip(counts, rows, strict=True)]),
+        place=rows,
+        runs=tuple(runs),
+        warnings=tuple(warnings),
+    )
+
+
+def moments_of(
+    pilot: Aligned,
+    rng: np.random.Generator,
+    draws: int,
+    kappa: np.ndarray | None = None,
+    coupled: bool = False,
+) -> tuple[Moments, tuple[str, ...]]:
+    """Bootstrap the moments of aligned runs; where a system has one generation a prompt, its posterior says the spread.
+
+    Returns
+    -------
+    moments : Moments
+    warnings : tuple of str
+        Whether a spread came from a prior, or the covariance had to be projected.
+    """
+    spread = np.full((draws, len(pilot.runs)), np.nan)
+    warnings = []
+    for place, run in enumerate(pilot.runs):
+        if pilot.generations[place].max() > 1 or not isinstance(run, Posterior):
+            continue
+        spread[:, place] = rng.choice(run.distribution.sd(), draws)
+        warnings.append(
+            f"{pilot.systems[place]} has one generation a prompt, which cannot tell noise from differences between "
+            f"prompts: its spread comes from the prior of {run.model.name}, and the plan with it"
+        )
+    moments = bootstrap_moments(
+        pilot.correct, pilot.generations, rng, draws, spread=spread, kappa=kappa, coupled=coupled
+    )
+    mixed = ((pilot.correct > 0) & (pilot.correct < pilot.generations)).sum(axis=1)
+    several = pilot.generations.max(axis=1) > 1
+    steady = [name for name, some, many in zip(pilot.systems, mixed, several, strict=True) if many and not some]
+    if steady:
+        warnings.append(
+            f"no prompt was answered both rightly and wrongly by {', '.join(steady)}: generations seem to have no "
+            f"noise, and what is said here is too hopeful where that is chance"
+        )
+    if len(pilot.runs) == 2 and moments.projected > 0.05:
+        warnings.append(
+            f"in {moments.projected:.0%} of the draws the covariance of P(correct) was moved to the nearest possible "
+            f"one: beyond the noise of generations, prompts hardly differ, or the systems hardly differ on any prompt, "
+            f"so that the pilot hardly knows the floor"
+        )
+    return moments, tuple(warnings)
+
+
+def apart(parts: Sequence[Moments], correlation: float = 0.0) -> Moments:
+    """Join moments of systems that were drawn one by one, with a correlation of P(correct) that somebody said."""
+    draws = max(len(part.mean) for part in parts)
+    mean, within = (
+        np.concatenate([np.broadcast_to(values, (draws, 1)) for values in columns], axis=1)
+        for columns in ([part.mean for part in parts], [part.within for part in parts])
+    )
+    sd = np.concatenate(
+        [np.broadcast_to(np.sqrt(np.maximum(part.between[:, 0], 0.0)), (draws, 1)) for part in parts], axis=1
+    )
+    size = len(parts)
+    between = sd[:, :, None] * sd[:, None, :] * np.where(np.eye(size, dtype=bool), 1.0, correlation)
+    projected = max(part.projected for part in parts)
+    return Moments(mean, project_covariance(between)[0], within, np.zeros(draws), projected)
+
+
+def pair_tables(a: Outcomes, b: Outcomes) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    """Pairs of generations of two systems with the same prompt and number, counted by prompt.
+
+    Parameters
+    ----------
+    a, b : Outcomes
+        One run each. Generations without a score make no pair.
+
+    Returns
+    -------
+    prompt : object array (prompt,)
+    tables : int array (prompt, 4)
+        Both correct, only a, only b, neither.
+    warnings : tuple of str
+        How many scored generations have no partner.
+
+    Raises
+    ------
+    OptionError
+        If these are not the outcomes of one run each.
+    DataError
+        If no generation has a partner.
+
+    Examples
+    --------
+    >>> a = Outcomes.from_matrix([[1, 1, 0]], system="a")
+    >>> b = Outcomes.from_matrix([[1, 0, 0]], system="b")
+    >>> pair_tables(a, b)[1]
+    array([[1, 1, 0, 1]])
+    """
+    for given in (a, b):
+        if not isinstance(given, Outcomes) or len(given.run_names) != 1:
+            raise OptionError(
+                "coupled_outcomes takes the Outcomes of one run for each system: (outcomes_a, outcomes_b), generation "
+                "j of both made with the same noise"
+            )
+    scored = [
+        {
+            (str(prompt), str(generation)): correct
+            for prompt, generation, correct in zip(one.prompt, one.generation, one.correct, strict=True)
+            if not np.isnan(correct)
+        }
+        for one in (a, b)
+    ]
+    pairs = [key for key in scored[0] if key in scored[1]]
+    if not pairs:
+        raise DataError(
+            "no generation of the first outcomes has a partner of the same prompt and number in the second, so the "
+            "noise that they share cannot be estimated"
+        )
+    place: dict[str, int] = {}
+    rows = np.array([place.setdefault(prompt, len(place)) for prompt, _ in pairs])
+    first, second = (np.array([one[key] > 0 for key in pairs]) for one in scored)
+    kind = np.where(first & second, 0, np.where(first, 1, np.where(second, 2, 3)))
+    tables = np.zeros((len(place), 4), dtype=np.int64)
+    np.add.at(tables, (rows, kind), 1)
+    alone = len(scored[0]) + len(scored[1]) - 2 * len(pairs)
+    warnings = (f"{alone:,} generations of the coupled outcomes have no partner and are left out",) if alone else ()
+    return np.array(list(place), dtype=object), tables, warnings
+
+
+def _listed(items: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, items[:MOST_NAMED]))
+    return shown + (f" and {len(items) - MOST_NAMED:,} more" if len(items) > MOST_NAMED else "")
