@@ -39,7 +39,7 @@ FLOORS = [
     | {"model_data", "outcomes", "progress", "readers"},
     {"datasets", "estimators", "metrics", "prompts"},
     {"catalogue", "engines", "model_file"},
-    {"comparison", "conformance", "fitting", "intervals", "posterior", "priors"},
+    {"comparison", "conformance", "fitting", "intervals", "posterior", "priors", "updating"},
     {"calibration", "consistency", "contrasts", "coupling", "planning"},
     {"plots"},
     {"reporting"},
