@@ -44,6 +44,10 @@ if TYPE_CHECKING:
     from bayeseval.intervals import compare_intervals as compare_intervals
     from bayeseval.metrics.table import metric_estimates as metric_estimates
     from bayeseval.outcomes import Outcomes as Outcomes
+    from bayeseval.planning.looks import Looks as Looks
+    from bayeseval.planning.stopping import stop_anytime as stop_anytime
+    from bayeseval.planning.stopping import stop_at_direction as stop_at_direction
+    from bayeseval.planning.stopping import stop_at_width as stop_at_width
     from bayeseval.planning.widths import plan as plan
     from bayeseval.posterior.credit import CreditPosterior as CreditPosterior
     from bayeseval.posterior.posterior import Posterior as Posterior
@@ -58,6 +62,7 @@ _HOMES = {
     "Counts": "counts",
     "CreditPosterior": "posterior.credit",
     "Credits": "credits",
+    "Looks": "planning.looks",
     "Outcomes": "outcomes",
     "Posterior": "posterior.posterior",
     "Posteriors": "posterior.posteriors",
@@ -81,6 +86,9 @@ _HOMES = {
     "prior_sensitivity": "comparison.sensitivity",
     "read": "readers",
     "report": "reporting",
+    "stop_anytime": "planning.stopping",
+    "stop_at_direction": "planning.stopping",
+    "stop_at_width": "planning.stopping",
 }
 
 _MODULES = ("metrics", "plots")

@@ -108,8 +108,6 @@ def _update_each(posteriors: Posteriors, more: Any, progress: bool, options: dic
 
 def _all_results(posterior: Posterior, more: Any) -> Counts | Outcomes:
     """Outcomes where the posterior has them and gets more of them, else counts."""
-    if isinstance(more, Credits):
-        as_counts(more)  # says what to do
     if isinstance(more, Outcomes) and posterior.outcomes is not None:
         refuse_other_runs(posterior.outcomes, more)
         return _joined(posterior.outcomes, more)

@@ -56,6 +56,7 @@ PUBLIC = {
     "Counts",
     "CreditPosterior",
     "Credits",
+    "Looks",
     "Outcomes",
     "Posterior",
     "Posteriors",
@@ -81,6 +82,9 @@ PUBLIC = {
     "prior_sensitivity",
     "read",
     "report",
+    "stop_anytime",
+    "stop_at_direction",
+    "stop_at_width",
 }
 HEAVY = ["arviz", "jax", "matplotlib", "numpyro", "pandas", "polars", "pymc", "pytensor", "scipy.stats"]
 

@@ -18,6 +18,7 @@ from bayeseval.plots.families import plot_families
 from bayeseval.plots.forest import plot_scores
 from bayeseval.plots.groups import plot_groups
 from bayeseval.plots.intervals import plot_intervals
+from bayeseval.plots.looks import plot_looks, plot_simulated_error
 from bayeseval.plots.planning import plot_plan
 from bayeseval.plots.single import plot_score
 
@@ -31,9 +32,11 @@ __all__ = [
     "plot_families",
     "plot_groups",
     "plot_intervals",
+    "plot_looks",
     "plot_pass_curve",
     "plot_plan",
     "plot_prompt_distribution",
     "plot_score",
     "plot_scores",
+    "plot_simulated_error",
 ]
