@@ -121,10 +121,9 @@ class StopAtDirection:
 
     def sentence(self) -> str:
         """The rule in words."""
-        words = " or ".join(self._words(name) for name in ("above", "below", *(["equivalent"] if self.rope else [])))
-        return (
-            f"stop when P({words}) is more than {self.certainty:g}, for the {self.score.name}, {self.estimand} estimand"
-        )
+        names = ("above", "below", *(["equivalent"] if self.rope else []))
+        words = ", ".join(f"P({self._words(name)})" for name in names)
+        return f"stop when one of {words} is more than {self.certainty:g}, for the {self.score.name}, {self.estimand}"
 
     def _words(self, verdict: str) -> str:
         low, high = self.region

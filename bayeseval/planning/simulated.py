@@ -40,8 +40,7 @@ class SimulatedError:
     wrong : float array (look,)
         Share of the studies that had stopped with a verdict that is not true.
     studies : int
-    rule : str
-        The rule in words.
+    rule : StopAtDirection
     truth : str
         What was simulated, in words.
     """
@@ -52,7 +51,7 @@ class SimulatedError:
     equivalent: np.ndarray
     wrong: np.ndarray
     studies: int
-    rule: str
+    rule: StopAtDirection
     truth: str
 
     @property
@@ -71,8 +70,8 @@ class SimulatedError:
         shares = ", ".join(f"{share:.1%} {name}" for name, share in last.items() if share or name != "equivalent")
         return (
             f"{self.error:.1%} (± {self.mcse:.1%}, Monte Carlo) of {self.studies:,} simulated studies stop with a "
-            f"wrong verdict by the last of {self.looks.size:,} looks: {self.truth}; rule: {self.rule}; stopped {shares}; "
-            f"{max(0.0, 1 - sum(last.values())):.1%} undecided"
+            f"wrong verdict by the last of {self.looks.size:,} looks: {self.truth}; rule: {self.rule.sentence()}; "
+            f"stopped {shares}; {max(0.0, 1 - sum(last.values())):.1%} undecided"
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -189,7 +188,7 @@ def simulated_error(
         **{name: _by_look((verdict == place), at, times.size) for place, name in enumerate(VERDICTS)},
         wrong=_by_look(_wrong(rule, verdict, truth), at, times.size),
         studies=studies,
-        rule=rule.sentence(),
+        rule=rule,
         truth=_truth_words(mean, versus, prompts, rho, times),
     )
 
@@ -302,5 +301,5 @@ def _truth_words(mean: float, versus: float | None, prompts: int | None, rho: fl
     if versus is not None:
         who = f"two equal systems of mean {mean:g}" if versus == mean else f"systems of means {mean:g} and {versus:g}"
     if prompts is None:
-        return f"{who}, from {times[0]:,} to {times[-1]:,} fresh prompts answered once each"
-    return f"{who}, {prompts:,} prompts (ρ = {rho:g}) with {times[0]:,} to {times[-1]:,} generations each"
+        return f"{who}, {times[0]:,} to {times[-1]:,} fresh prompts answered once"
+    return f"{who}, {prompts:,} prompts (ρ = {rho:g}), {times[0]:,} to {times[-1]:,} generations each"

@@ -103,6 +103,8 @@ def plot_simulated_error(error: SimulatedError, *, ax: Axes | None = None) -> Ax
     -------
     matplotlib.axes.Axes
     """
+    low, high = error.rule.region
+    region = f"reference {low:g}" if low == high else f"equivalent from {low:g} to {high:g}"
     with canvas(ax, 6.8, 4.0, titles=2, rows=2) as ax:
         handles = []
         for number, (name, style) in enumerate((("above", "-"), ("below", "--"), ("equivalent", "-."))):
@@ -122,7 +124,8 @@ def plot_simulated_error(error: SimulatedError, *, ax: Axes | None = None) -> Ax
         ax.set_xlim(0, 1.02 * float(error.looks.max()))
         ax.set_xlabel("fresh prompts" if "fresh" in error.truth else "generations of every prompt")
         ax.set_ylabel("share of studies")
-        ax.set_title(_title(error.truth, 70))
+        words = f"{plain(error.truth, 78)}\nrule: {region}, certainty {error.rule.certainty:g}, {error.rule.estimand}"
+        ax.set_title(words)
         legend_below(ax, handles, columns=2)
     return ax
 
