@@ -223,6 +223,14 @@ def test_the_profile_is_the_largest_likelihood_of_brute_force(shape):
         assert brute - 1e-9 <= found <= brute + 1e-3
 
 
+def test_the_sequence_ends_where_the_profile_falls_below_alpha_times_the_evidence():
+    data = counts(5)
+    evidence = exact_posterior(data.correct, data.generations).log_evidence
+    ends = np.array(mean_sequence(data.correct, data.generations, evidence, 0.05))
+    height = profile_loglik(np.log(ends / (1 - ends)), data.correct, data.generations)
+    np.testing.assert_allclose(height, evidence + np.log(0.05), atol=1e-7)
+
+
 def test_the_sequence_holds_the_credible_interval_and_tightens():
     post = exact(counts(1))
     widths = []
@@ -259,6 +267,7 @@ def test_the_sequence_of_the_mean_misses_at_any_look_no_more_than_alpha(truth):
     missed = 0
     for _ in range(studies):
         mu, rho = rng.random(2) if truth is None else truth
+        logit = np.array([np.log(mu / (1 - mu))])
         p = rng.beta(mu * (1 - rho) / rho, (1 - mu) * (1 - rho) / rho, n)
         correct, generations = np.zeros(n, dtype=int), np.zeros(n, dtype=int)
         for _ in range(8):
@@ -266,8 +275,7 @@ def test_the_sequence_of_the_mean_misses_at_any_look_no_more_than_alpha(truth):
             further = np.where(correct < generations / 2, 3, 1)
             correct, generations = correct + rng.binomial(further, p), generations + further
             evidence = exact_posterior(correct, generations).log_evidence
-            lower, upper = mean_sequence(correct, generations, evidence, alpha)
-            if not lower <= mu <= upper:
+            if profile_loglik(logit, correct, generations)[0] <= evidence + np.log(alpha):
                 missed += 1
                 break
     assert missed <= stats.binom.ppf(0.999, studies, alpha)
@@ -350,6 +358,14 @@ def test_probability_of_a_difference_of_betas():
     np.testing.assert_allclose(np.array(beta_of(np.array([0.4]), np.array([0.2]))).ravel(), [2, 3])
 
 
+def test_probability_of_a_difference_is_a_hypergeometric_tail_for_uniform_priors():
+    """Altham (1969): P(A > B) after c and d correct of t each, by one exact sum."""
+    t, c, d = 60, np.array([55, 30, 60, 12, 41]), np.array([50, 33, 58, 2, 41])
+    exactly = stats.hypergeom.cdf(c, 2 * t + 2, c + d + 1, t + 1)
+    found = difference_above((1.0 + c, 1.0 + t - c), (1.0 + d, 1.0 + t - d), 0.0)
+    np.testing.assert_allclose(found, exactly, atol=2e-5)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("p", "published"), [(0.5, 0.43), (0.9, 0.35)])
 def test_equal_systems_often_have_a_winner_when_one_looks_after_every_pair(p, published):
@@ -414,7 +430,6 @@ def test_width_stopping_keeps_coverage_at_fixed_truths(p):
         alive[where] = False
     assert not alive.any()
     error = 3.3 * np.sqrt(0.05 * 0.95 / studies)
-    print(p, covered.mean())
     assert 0.95 - error <= covered.mean() <= 0.976 + error
 
 

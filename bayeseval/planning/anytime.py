@@ -30,7 +30,7 @@ __all__ = ["mean_sequence", "profile_loglik", "prompt_sequence"]
 
 NODES = 46
 ZOOMS = 5
-HALVINGS = 60
+HALVINGS = 48
 
 
 def prompt_sequence(

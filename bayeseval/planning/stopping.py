@@ -78,7 +78,7 @@ def stop_at_direction(
 
     **A direction that is looked for often is found, there or not.** Averaged over the prior the statement at the stop
     is right with the probability that it names. At a fixed truth it is not: of studies of two equal systems that look
-    after every pair, 35 to 43% declare a winner within 1,000 pairs. `StopAtDirection.simulated_error` says how often
+    after every pair, about 40% declare a winner within 1,000 pairs. `StopAtDirection.simulated_error` says how often
     yours would; a region of equivalence lowers it, and lets a study end when there is nothing to find.
 
     Parameters
