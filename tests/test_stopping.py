@@ -262,7 +262,7 @@ def test_the_sequence_of_one_prompt_misses_at_any_of_many_looks_no_more_than_alp
 @pytest.mark.slow
 @pytest.mark.parametrize("truth", [None, (0.5, 0.3), (0.9, 0.6)])
 def test_the_sequence_of_the_mean_misses_at_any_look_no_more_than_alpha(truth):
-    studies, n, alpha = 200, 25, 0.1
+    studies, n, alpha = 120, 25, 0.1
     rng = np.random.default_rng(12)
     missed = 0
     for _ in range(studies):
@@ -415,7 +415,7 @@ def test_simulated_error_of_the_same_prompts_agrees_with_the_rule_itself():
 @pytest.mark.slow
 @pytest.mark.parametrize("p", [0.3, 0.5, 0.7, 0.9])
 def test_width_stopping_keeps_coverage_at_fixed_truths(p):
-    """Looks after every generation from 20 on, target 0.1; section E (vi) of the theory counted .955 to .976."""
+    """Looks after every generation from 20 on, target 0.1; no worse than nominal within error, as in section E (vi)."""
     studies = 4000
     rng = np.random.default_rng(8)
     c = np.cumsum(rng.random((studies, 1000)) < p, axis=1)
