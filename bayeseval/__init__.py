@@ -52,6 +52,10 @@ if TYPE_CHECKING:
     from bayeseval.planning.comparing.sources import SystemGuess as SystemGuess
     from bayeseval.planning.costs import Cost as Cost
     from bayeseval.planning.designs import frontier as frontier
+    from bayeseval.planning.looking.looks import Looks as Looks
+    from bayeseval.planning.looking.stopping import stop_anytime as stop_anytime
+    from bayeseval.planning.looking.stopping import stop_at_direction as stop_at_direction
+    from bayeseval.planning.looking.stopping import stop_at_width as stop_at_width
     from bayeseval.planning.pilots import pilot_from_prior as pilot_from_prior
     from bayeseval.planning.pilots import pilot_from_published as pilot_from_published
     from bayeseval.planning.widths import plan as plan
@@ -69,6 +73,7 @@ _HOMES = {
     "Counts": "counts",
     "CreditPosterior": "posterior.credit",
     "Credits": "credits",
+    "Looks": "planning.looking.looks",
     "Outcomes": "outcomes",
     "Posterior": "posterior.posterior",
     "Posteriors": "posterior.posteriors",
@@ -100,6 +105,9 @@ _HOMES = {
     "prior_sensitivity": "comparison.sensitivity",
     "read": "readers",
     "report": "reporting",
+    "stop_anytime": "planning.looking.stopping",
+    "stop_at_direction": "planning.looking.stopping",
+    "stop_at_width": "planning.looking.stopping",
 }
 
 _MODULES = ("metrics", "plots")

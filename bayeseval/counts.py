@@ -21,6 +21,7 @@ from bayeseval.readers.records import (
     key_words,
     number,
     refuse_duplicates,
+    refuse_other_runs,
     run_table,
     say,
     shape_of,
@@ -262,6 +263,53 @@ class Counts(Records):
         listed = list(parts)
         return cls._concat(listed, [Origin(label=f"part {i}") for i in range(1, len(listed) + 1)])
 
+    def add(self, more: Counts) -> Counts:
+        """These counts and those of further generations of the same runs, prompt by prompt.
+
+        Parameters
+        ----------
+        more : Counts
+            Further generations, all of them new: counts cannot tell whether some were counted before. Prompts that were
+            not there yet are appended. Where groups are known, those of known prompts may be left out.
+
+        Returns
+        -------
+        Counts
+            Prompts in the order of these counts, then new ones in the order of ``more``.
+
+        Raises
+        ------
+        DataError
+            If ``more`` has a run that is not here, or other groups.
+
+        Examples
+        --------
+        >>> first = Counts.from_arrays([1, 0], 4, prompt=["a", "b"])
+        >>> both = first.add(Counts.from_arrays([3, 2], 4, prompt=["b", "c"]))
+        >>> both.prompt.tolist(), both.correct.tolist(), both.generations.tolist()
+        (['a', 'b', 'c'], [1, 3, 2], [4, 8, 4])
+        """
+        if not isinstance(more, Counts):
+            raise DataError(f"Counts are added to Counts, but {type(more).__name__} was given: count them first")
+        refuse_other_runs(self, more)
+        columns = {name: np.concatenate([getattr(self, name), getattr(more, name)]) for name in self._key}
+        codes, seen = factorize(combine(*(factorize(column)[0] for column in columns.values())))
+        first = np.unique(codes, return_index=True)[1]
+        known = codes[len(self) :] < len(self)
+
+        def total(name: str) -> IntArray:
+            result = np.zeros(len(seen), dtype=np.int64)
+            np.add.at(result, codes, np.concatenate([getattr(self, name), getattr(more, name)]))
+            return result
+
+        return self._assemble(
+            **{name: column[first] for name, column in columns.items()},
+            generations=total("generations"),
+            correct=total("correct"),
+            group=_added_groups(self, more, known, codes[len(self) :]),
+            account=(*self.account, *more.account),
+        )
+
     @property
     def n_prompts(self) -> int:
         """Number of rows: prompts, summed over runs."""
@@ -301,6 +349,27 @@ class Counts(Records):
         )
         header = ("system", "benchmark", "prompts", "generations", "", "correct")
         return run_table(repr(self), header, rows, len(self._runs[1]))
+
+
+def _added_groups(here: Counts, more: Counts, known: npt.NDArray[np.bool_], place: IntArray) -> TextArray | None:
+    """Groups of prompts after an addition; ``place`` is that of every row of ``more``, ``known`` if it was there."""
+    if here.group is None:
+        if more.group is not None:
+            raise DataError("the new counts have groups and the earlier ones none: leave the groups out")
+        return None
+    if more.group is None:
+        if not known.all():
+            prompt = more.prompt[int(np.argmin(known))]
+            raise DataError(f"prompt {prompt!r} is new, and the earlier prompts have groups: say which group it has")
+        return here.group
+    other = known & (more.group != here.group[np.where(known, place, 0)])
+    if other.any():
+        row = int(np.argmax(other))
+        raise DataError(
+            f"prompt {more.prompt[row]!r} was in group {here.group[place[row]]!r}, and is now in {more.group[row]!r}: "
+            f"give every prompt one group"
+        )
+    return np.concatenate([here.group, more.group[~known]])
 
 
 def _check(columns: Mapping[str, Any], origin: Origin) -> None:

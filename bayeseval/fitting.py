@@ -135,6 +135,7 @@ def fit(
     runs = data.runs()
     if not runs:
         raise DataError("there is nothing to fit: the counts hold no prompt")
+    outcomes = _outcomes_of(source, len(runs))
     posteriors: dict[int, Any] = {}
 
     def keep(index: int, parts: Draws, exact: ExactPosterior | None) -> None:
@@ -146,7 +147,7 @@ def fit(
         posteriors[index] = (
             CreditPosterior(*draws, int(seed), made)
             if isinstance(run, Credits)
-            else Posterior(*draws, exact, int(seed), made)
+            else Posterior(*draws, exact, int(seed), made, outcomes=outcomes[index])
         )
 
     if engine == "quadrature":
@@ -228,6 +229,13 @@ def as_counts(data: Counts | Outcomes) -> Counts:
     )
 
 
+def _outcomes_of(data: Any, runs: int) -> Sequence[Any]:
+    """The outcomes of each run, where they were given: an update finds generations there that it has seen."""
+    if isinstance(data, Counts | Credits):
+        return [None] * runs
+    return [data] if runs == 1 else data.runs()
+
+
 def _run_totals(data: Counts | Outcomes) -> list[np.ndarray | None]:
     """Correct generations of each run over all prompts, for each (system, benchmark), as far as outcomes tell."""
     if isinstance(data, Counts):
@@ -266,6 +274,7 @@ def _how_made(
         "tune": settings.tune,
         "chains": settings.chains,
         "target_accept": settings.target_accept,
+        "resample": settings.importance,
         "versions": {"bayeseval": __version__, **{name: _compat.package_version(name) for name in packages}},
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
     }

@@ -54,12 +54,14 @@ def build(data, prior=PRIOR):
         prior_a, prior_b = mu * nu, (1 - mu) * nu
         a, b = prior_a + correct, prior_b + generations - correct
         scale = pt.sqrt(1 / (a + 0.5) + 1 / (b + 0.5))
-        z = pm.Flat("z", shape=len(data.prompts["prompt_correct"]))
+        z = pm.Logistic("z", 0, 1, shape=len(data.prompts["prompt_correct"]))
         logit = pt.log((a + 0.5) / (b + 0.5)) + scale * z - pt.softplus(-z) / a + pt.softplus(z) / b
         jacobian = pt.log(scale + pt.sigmoid(-z) / a + pt.sigmoid(z) / b)
+        stand_in = -pt.softplus(z) - pt.softplus(-z)  # the density that z has been given, taken back
         pm.Deterministic("p", pt.sigmoid(logit))
         log_beta = pt.gammaln(prior_a) + pt.gammaln(prior_b) - pt.gammaln(nu)
-        pm.Potential("prompts", (-a * pt.softplus(-logit) - b * pt.softplus(logit) - log_beta + jacobian).sum())
+        log_density = -a * pt.softplus(-logit) - b * pt.softplus(logit) - log_beta + jacobian
+        pm.Potential("prompts", (log_density - stand_in).sum())
     return model
 
 

@@ -39,7 +39,7 @@ FLOORS = [
     | {"model_data", "outcomes", "progress", "readers"},
     {"datasets", "estimators", "metrics", "prompts"},
     {"catalogue", "engines", "model_file"},
-    {"comparison", "conformance", "fitting", "intervals", "posterior", "priors"},
+    {"comparison", "conformance", "fitting", "intervals", "posterior", "priors", "updating"},
     {"calibration", "consistency", "contrasts", "coupling", "planning"},
     {"plots"},
     {"reporting"},
@@ -57,6 +57,7 @@ PUBLIC = {
     "Counts",
     "CreditPosterior",
     "Credits",
+    "Looks",
     "Outcomes",
     "Posterior",
     "Posteriors",
@@ -90,6 +91,9 @@ PUBLIC = {
     "prior_sensitivity",
     "read",
     "report",
+    "stop_anytime",
+    "stop_at_direction",
+    "stop_at_width",
 }
 HEAVY = ["arviz", "jax", "matplotlib", "numpyro", "pandas", "polars", "pymc", "pytensor", "scipy.stats"]
 

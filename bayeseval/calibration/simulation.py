@@ -107,7 +107,8 @@ def simulate(
             ]
         )
     nothing = np.zeros(len(design), dtype=int)
-    key = np.arange(len(design)) if distribution.keyed_by == "prompt" else data.group
+    # Models that sample P(correct) may do so in coordinates that depend on the counts: fresh prompts have none.
+    key = None if distribution.keyed_by == "prompt" else data.group
     p = distribution.condition(nothing, nothing, key).draw(rng, np.arange(len(design)))
     correct = rng.binomial(design.generations, p)
     digits = len(str(replicates - 1))

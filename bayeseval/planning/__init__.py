@@ -2,7 +2,7 @@
 
 A question a module: `widths` (how many generations) and `designs` (more prompts or more generations) stand on `pilots`
 (where a plan starts), `futures` (what may happen) and `analysis` (how each future is analysed). `allocating` says which
-prompts deserve the next generations, `comparing` what it takes to tell systems apart.
+prompts deserve the next generations, `comparing` what it takes to tell systems apart, `looking` when to stop.
 """
 
 from __future__ import annotations
@@ -15,6 +15,11 @@ from bayeseval.planning.comparing.orders import OrderPlan, plan_order
 from bayeseval.planning.comparing.sources import SystemGuess
 from bayeseval.planning.costs import Cost
 from bayeseval.planning.designs import Frontier, frontier
+from bayeseval.planning.looking.decisions import Decision
+from bayeseval.planning.looking.looks import Looks
+from bayeseval.planning.looking.rules import StopAnytime, StopAtDirection, StopAtWidth
+from bayeseval.planning.looking.simulated import SimulatedError
+from bayeseval.planning.looking.stopping import stop_anytime, stop_at_direction, stop_at_width
 from bayeseval.planning.pilots import Pilot
 from bayeseval.planning.plans import Plan
 from bayeseval.planning.setup import DESIGNS
@@ -25,11 +30,17 @@ __all__ = [
     "Allocation",
     "ContrastPlan",
     "Cost",
+    "Decision",
     "DecodingComparison",
     "Frontier",
+    "Looks",
     "OrderPlan",
     "Pilot",
     "Plan",
+    "SimulatedError",
+    "StopAnytime",
+    "StopAtDirection",
+    "StopAtWidth",
     "SystemGuess",
     "allocate",
     "compare_decoding",
@@ -37,4 +48,7 @@ __all__ = [
     "plan",
     "plan_contrast",
     "plan_order",
+    "stop_anytime",
+    "stop_at_direction",
+    "stop_at_width",
 ]

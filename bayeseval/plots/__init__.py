@@ -23,6 +23,7 @@ from bayeseval.plots.forest import plot_scores
 from bayeseval.plots.frontier import plot_frontier
 from bayeseval.plots.groups import plot_groups
 from bayeseval.plots.intervals import plot_intervals
+from bayeseval.plots.looks import plot_looks, plot_simulated_error
 from bayeseval.plots.planning import plot_assurance, plot_plan
 from bayeseval.plots.single import plot_score
 
@@ -43,9 +44,11 @@ __all__ = [
     "plot_intervals",
     "plot_kept_assurance",
     "plot_order_plan",
+    "plot_looks",
     "plot_pass_curve",
     "plot_plan",
     "plot_prompt_distribution",
     "plot_score",
     "plot_scores",
+    "plot_simulated_error",
 ]

@@ -229,6 +229,12 @@ class CreditPosterior:
 
     # Trust -----------------------------------------------------------------------------------------------------------
 
+    def update(self, more: Credits, *, progress: bool = True, **options: Any) -> CreditPosterior:
+        """The posterior after further credits of the run; see `bayeseval.updating.update`."""
+        from bayeseval.updating import update
+
+        return update(self, more, progress=progress, **options)
+
     def check(self) -> CreditCheck:
         """Diagnostics of the sampler, shift from the moment estimate, and predictive checks of the model."""
         from bayeseval.posterior.credit_check import check_credits

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
 
+    from bayeseval.outcomes import Outcomes
     from bayeseval.posterior.check import Check
 
 __all__ = ["Posterior"]
@@ -60,6 +61,8 @@ class Posterior:
     seed : int
     made : dict
         How the result was made, besides the data: digest of the model file, priors, seed, settings, versions, time.
+    outcomes : Outcomes or None
+        The generations one by one, where the fit was given them; files do not keep them.
 
     Examples
     --------
@@ -80,6 +83,7 @@ class Posterior:
     seed: int
     made: dict[str, Any]
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    outcomes: Outcomes | None = field(default=None, compare=False, kw_only=True)
 
     # What was fitted -------------------------------------------------------------------------------------------------
 
@@ -233,6 +237,21 @@ class Posterior:
         from bayeseval.posterior.groups import group_summaries
 
         return group_summaries(self, prob)
+
+    def update(self, more: Counts | Outcomes, *, progress: bool = True, **options: Any) -> Posterior:
+        """The posterior after further generations of the run: a fit of the same model to all of the data.
+
+        Parameters
+        ----------
+        more : Counts or Outcomes
+            New generations, of prompts that were there or of new ones; see `bayeseval.updating.update`.
+        progress : bool
+        **options
+            Settings of `bayeseval.fit` to change (draws, chains, seed, engine, ...); else they stay as they were.
+        """
+        from bayeseval.updating import update
+
+        return update(self, more, progress=progress, **options)
 
     # Trust -----------------------------------------------------------------------------------------------------------
 

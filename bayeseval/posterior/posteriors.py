@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from bayeseval.counts import Counts
+    from bayeseval.outcomes import Outcomes
     from bayeseval.posterior.check import Check
 
 __all__ = ["Posteriors"]
@@ -106,6 +108,12 @@ class Posteriors(Sequence[Posterior]):
         import pandas as pd
 
         return pd.concat([item.groups(prob) for item in self.items], ignore_index=True)
+
+    def update(self, more: Counts | Outcomes, *, progress: bool = True, **options: Any) -> Posteriors:
+        """`Posterior.update` of every run that has further generations; the others stay as they are."""
+        from bayeseval.updating import update
+
+        return update(self, more, progress=progress, **options)
 
     def check(self) -> Mapping[tuple[str, str], Check]:
         """`Posterior.check` of every run, by (system, benchmark)."""

@@ -19,7 +19,7 @@ from bayeseval.readers.cells import Origin, id_texts
 from bayeseval.readers.codes import IntArray, TextArray, combine, factorize, first_duplicate
 from bayeseval.readers.frames import Table
 
-__all__ = ["Records", "refuse_duplicates", "say"]
+__all__ = ["Records", "refuse_duplicates", "refuse_other_runs", "say"]
 
 _SHOWN_RUNS = 20
 
@@ -225,6 +225,16 @@ def _all_columns(parts: Sequence[Records]) -> list[str]:
             raise DataError("some of the parts have groups and others none: leave the groups out with group=False")
     extra = dict.fromkeys(name for part in parts for name in part._columns() if name not in names)
     return names + list(extra)
+
+
+def refuse_other_runs(here: Records, more: Records) -> None:
+    """Refuse further results of a (system, benchmark) that is not there yet."""
+    other = [run for run in more.run_names if run not in set(here.run_names)]
+    if other:
+        raise DataError(
+            f"the new results are of {other[0][0]!r} on {other[0][1]!r}, and the earlier ones of {here.label}: "
+            f"results can only be added to those of the same system and benchmark"
+        )
 
 
 def key_words(key: Mapping[str, npt.NDArray[Any]], row: int) -> str:
