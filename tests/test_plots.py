@@ -201,7 +201,6 @@ def test_figures_make_their_own_axes_without_showing_them(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_figures_say_kind_and_probability_of_their_intervals(name: str, aime: Any, misfit: Any) -> None:
-    probability = {"plan": "90%", "assurance": "90%", "assurance": "90%", "calibration": "99%"}.get(name, "95%")
     probability = {"plan": "90%", "assurance": "90%", "calibration": "99%", "order_plan": "± 2 mcse"}.get(name, "95%")
     assert probability in texts(figures(aime, misfit)[name](new_ax()))
 

@@ -227,7 +227,7 @@ def _same(
         refits = refit(batch_of_counts(correct, np.full(correct.shape[1], k)), *priors, 0.95)
         if estimand == "benchmark":
             return beta_of(refits.benchmark_mean, refits.benchmark_sd)
-        return beta_of(refits.mu_mean, refits.mu_sd)
+        return beta_of(refits.population_mean, refits.population_sd)
 
     def at_looks(alive: np.ndarray) -> Iterator[list[Betas]]:
         correct = [np.zeros(one.shape, dtype=np.int64) for one in p]
