@@ -129,8 +129,8 @@ def stop_anytime(*, width: float | None = None, reference: float | None = None, 
     .. math:: \{\mu : \max_\rho L(\mu, \rho) > \alpha Z\}
 
     with the evidence Z: the prior-posterior ratio (`bayeseval.planning.looking.anytime`). The true mean is outside at
-    any look with probability alpha or less, if the model is right: P(correct) Beta over prompts, generations independent. The
-    sequence is wider than the credible interval, about as much as the promise is stronger.
+    any look with probability alpha or less, if the model is right: P(correct) Beta over prompts, generations
+    independent. The sequence is wider than the credible interval, about as much as the promise is stronger.
 
     Parameters
     ----------
