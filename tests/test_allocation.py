@@ -681,3 +681,28 @@ def test_the_figure_shows_what_the_table_says():
     (line,) = ax.lines
     assert line.get_ydata()[0] == 60 / 30
     assert "benchmark (these prompts)" in ax.get_title(loc="left")
+
+
+def test_what_a_plan_leaves_behind_is_not_judged_by_shares_of_correct_answers():
+    """After adaptive generations the unbiased mean is biased: no headline and no alarm may be made of it."""
+    rng = np.random.default_rng(4)
+    p = rng.choice([0.02, 0.5, 0.97], 400)
+    pilot = be.Counts.from_arrays(rng.binomial(4, p), 4)
+    extra = be.allocate(be.fit(pilot, engine="quadrature", progress=False), 1200).to_frame()["extra"].to_numpy()
+    counts = be.Counts.from_arrays(pilot.correct + rng.binomial(extra, p), 4 + extra)
+    post = be.fit(counts, engine="quadrature", progress=False)
+    assert post.check().misfit
+    assert post.mean("benchmark").method == "model"
+    assert "although it fails its check" in repr(post)
+    assert "go with" in repr(be.moments(counts))
+
+
+def test_generations_that_do_not_depend_on_answers_are_no_cause_for_alarm():
+    from bayeseval.estimators.adaptivity import adaptive_hint
+
+    alarms = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        generations = rng.integers(1, 30, 100)
+        alarms += bool(adaptive_hint(rng.binomial(generations, rng.random(100)), generations))
+    assert alarms <= 8  # two tests at 1%: more than 8 of 200 has probability below 0.03

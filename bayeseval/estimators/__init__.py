@@ -10,11 +10,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from bayeseval.arrays import Floats, Integers, as_counts
+from bayeseval.arrays import Integers, as_counts
 from bayeseval.display import Findings, html_table, number, rows_to_frame, run_lines
 from bayeseval.errors import DataError, require_probability
+from bayeseval.estimators.adaptivity import adaptive_hint
 from bayeseval.estimators.clt import CLTInterval, clt_interval_benchmark, clt_interval_population
-from bayeseval.estimators.variance import VarianceComponents, rank_correlation, variance_components
+from bayeseval.estimators.variance import VarianceComponents, variance_components
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,14 +23,15 @@ if TYPE_CHECKING:
     from bayeseval.counts import Counts
     from bayeseval.outcomes import Outcomes
 
-__all__ = ["Moments", "RunMoments", "moments", "note_run", "run_fields", "split_runs", "stopping_hint"]
+__all__ = ["Moments", "RunMoments", "moments", "note_run", "run_fields", "split_runs"]
 
 STOPPING = (
-    "generations go with the share correct",
-    "if prompts were sampled until an outcome was seen, such as the first success, the share correct c/k of a prompt "
-    "is biased and every number here with it; the likelihood is not, so use be.fit(...)",
+    "generations go with what was answered",
+    "if prompts were sampled until an outcome was seen, such as the first success, or got more generations for what "
+    "they had answered, the share correct c/k of a prompt is biased and every number here with it; the likelihood is "
+    "not, so use be.fit(...)",
 )
-"""What to say of runs about which `stopping_hint` finds something: what it is, and what to do."""
+"""What to say of runs about which `stopping_hint` or `adaptive_hint` finds something: what it is, and what to do."""
 
 WORDING = {
     "stopping": STOPPING,
@@ -231,7 +233,7 @@ def moments(counts: Counts | Outcomes, *, prob: float = 0.95) -> Moments:
     rows, findings = [], Findings(len(runs))
     for system, benchmark, correct, generations in runs:
         row = _run_moments(system, benchmark, correct, generations, prob)
-        if hint := stopping_hint(correct, generations):
+        if hint := adaptive_hint(correct, generations):
             findings.add("stopping", row.label, hint)
         note_run(findings, row, f"every prompt has a share of {number(row.mean)} correct")
         rows.append(row)
@@ -271,28 +273,6 @@ def split_runs(counts: Counts | Outcomes, question: str) -> list[tuple[str, str,
     if not runs:
         raise DataError(f"{question} was given counts without any prompt")
     return runs
-
-
-def stopping_hint(totals: Integers | Floats, generations: Integers, what: str = "share correct") -> str:
-    """Say that generations go with the share correct, as they do where sampling stops by outcome; else say nothing.
-
-    Parameters
-    ----------
-    totals, generations : array, shape (prompts,)
-        Number of correct generations (or sum of their credits), and of all.
-    what : str
-        What ``totals / generations`` is called.
-
-    Returns
-    -------
-    str
-        Empty unless Spearman's correlation exceeds 0.3 in size with p below 0.01.
-    """
-    c, n = totals[generations > 0], generations[generations > 0]
-    if not n.size or n.min() == n.max():
-        return ""
-    r, p = rank_correlation(n, c / n)
-    return f"generations go with the {what} (Spearman r = {r:.2f})" if abs(r) > 0.3 and p < 0.01 else ""
 
 
 def _run_moments(system: str, benchmark: str, correct: Integers, generations: Integers, prob: float) -> RunMoments:

@@ -11,7 +11,8 @@ import numpy as np
 from bayeseval.arrays import Floats, Integers
 from bayeseval.display import Findings, number
 from bayeseval.errors import DataError, require_probability
-from bayeseval.estimators import WORDING, Moments, RunMoments, note_run, run_fields, stopping_hint
+from bayeseval.estimators import WORDING, Moments, RunMoments, note_run, run_fields
+from bayeseval.estimators.adaptivity import stopping_hint
 from bayeseval.estimators.clt import (
     FEWEST_MIXED,
     CLTInterval,

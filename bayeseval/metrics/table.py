@@ -12,7 +12,8 @@ import numpy as np
 from bayeseval.arrays import Integers
 from bayeseval.display import Findings, html_table, number, rows_to_frame, run_lines
 from bayeseval.errors import DataError, OptionError
-from bayeseval.estimators import STOPPING, split_runs, stopping_hint
+from bayeseval.estimators import STOPPING, split_runs
+from bayeseval.estimators.adaptivity import adaptive_hint
 from bayeseval.estimators.variance import sample_variance, variance_components
 from bayeseval.metrics import Metric, pass_at_k_variance, pass_hat_k_variance
 
@@ -186,7 +187,7 @@ def metric_estimates(counts: Counts | Outcomes, metrics: Metric | Iterable[Metri
             )
     rows, stopping, findings = [], Findings(len(runs)), Findings(len(runs) * len(chosen), "estimates")
     for system, benchmark, correct, generations in runs:
-        if hint := stopping_hint(correct, generations):
+        if hint := adaptive_hint(correct, generations):
             stopping.add("stopping", f"{system} on {benchmark}", hint)
         for metric in chosen:
             row = _estimate(system, benchmark, correct, generations, metric)

@@ -21,6 +21,7 @@ from bayeseval.engines.mending import ESS_LIMIT, RHAT_LIMIT
 from bayeseval.engines.quadrature import exact_under
 from bayeseval.errors import FitError
 from bayeseval.estimators import moments
+from bayeseval.estimators.adaptivity import adaptive_hint
 from bayeseval.estimators.variance import clustered_se
 from bayeseval.posterior.histogram import PREDICTIVE_DRAWS, HistogramCheck, histogram_check
 
@@ -195,6 +196,11 @@ def check_posterior(posterior: Posterior) -> Check:
             f"the posterior mean of mu lies {z_shift:+.1f} standard errors from the unbiased estimate: with so few "
             f"successes or failures the prior weighs in; compare with be.moments(counts) and other priors"
         )
+    if misfit and (hint := adaptive_hint(counts.correct, counts.generations)):
+        warnings.append(
+            f"{hint}: estimates made of shares of correct answers are then biased, so scores of these prompts lean on "
+            f"this model although it fails its check; fit several families"
+        )
     if answered.any() and counts.generations[answered].max() == 1:
         warnings.append(
             "one generation per prompt: how P(correct) spreads over prompts (sigma, rho) is not seen, so everything "
@@ -322,4 +328,6 @@ def _z_shift(posterior: Posterior) -> tuple[float, bool]:
     if not error > 0:
         return float("nan"), False
     expected = units * min(estimate, 1 - estimate)
-    return (float(posterior.distribution.mean().mean()) - estimate) / error, bool(expected >= EXPECTED_LIMIT)
+    # Where more generations went to prompts for what they had answered, the moment estimate is the biased one.
+    judges = expected >= EXPECTED_LIMIT and not adaptive_hint(counts.correct, counts.generations)
+    return (float(posterior.distribution.mean().mean()) - estimate) / error, bool(judges)

@@ -21,6 +21,7 @@ from bayeseval.counts import Counts
 from bayeseval.defaults import options
 from bayeseval.engines.quadrature import ExactPosterior
 from bayeseval.errors import OptionError
+from bayeseval.estimators.adaptivity import adaptive_hint
 from bayeseval.metrics import Metric
 from bayeseval.model_data import ModelData
 from bayeseval.posterior.prompt_draws import benchmark_scores, bootstrap_scores, prompt_summaries, unbiased_mean
@@ -306,7 +307,7 @@ class Posterior:
         if metric.kind != "mean" or method == "model" or (method == "auto" and not self.check().misfit):
             return model
         draws = unbiased_mean(self.counts.correct, self.counts.generations, self.n_draws, self._stream)
-        if draws is None:
+        if draws is None or self._adaptive:
             return model
         return replace(self._make(metric, "benchmark", draws, prob, "robust"), other=model)
 
@@ -321,6 +322,11 @@ class Posterior:
         (other,) = answers.values()
         return replace(headline, other=other if np.isfinite(other.value) else None)
 
+    @cached_property
+    def _adaptive(self) -> bool:
+        """Whether generations depend on what was answered: estimates made of shares are then biased."""
+        return bool(adaptive_hint(self.counts.correct, self.counts.generations))
+
     @property
     def _stream(self) -> tuple[int, int]:
         """Seed of this run's own random numbers: runs with the same counts must not share them."""
@@ -332,7 +338,7 @@ class Posterior:
             values[self.counts.generations > 0] for values in (self.counts.correct, self.counts.generations)
         )
         clustered = self.distribution.keyed_by == "cluster"
-        if self.check().misfit and 1 < metric.k <= generations.min() and not clustered:
+        if self.check().misfit and 1 < metric.k <= generations.min() and not clustered and not self._adaptive:
             draws = bootstrap_scores(correct, generations, metric, self.n_draws, self._stream)
             if np.ptp(draws) > 0:
                 return draws

@@ -15,7 +15,8 @@ from bayeseval import metrics as be_metrics
 from bayeseval._version import __version__
 from bayeseval.defaults import options
 from bayeseval.errors import OptionError
-from bayeseval.estimators import STOPPING, RunMoments, moments, stopping_hint
+from bayeseval.estimators import STOPPING, RunMoments, moments
+from bayeseval.estimators.adaptivity import adaptive_hint
 from bayeseval.intervals import IntervalComparison, compare_intervals
 from bayeseval.metrics import Metric
 from bayeseval.planning import Plan
@@ -275,7 +276,7 @@ def _ask(posterior: Posterior, wanted: list[Metric] | None, prob: float) -> Run:
 def _problems(posterior: Posterior, scores: Scores) -> tuple[str, ...]:
     counts = posterior.counts
     found = [*posterior.check().warnings_for("population"), *scores.warnings]
-    if hint := stopping_hint(counts.correct, counts.generations):
+    if hint := adaptive_hint(counts.correct, counts.generations):
         found.append(f"{hint}: {STOPPING[1]}")
     without = int((counts.generations == 0).sum())
     if without:

@@ -203,7 +203,7 @@ def allocate(
 
     Afterwards the number of generations depends on what was answered, so that the mean of the shares of correct
     answers is biased, while a posterior is not, if its model describes the prompts: fit again, with several families
-    where the check of one fails, and read ``method="model"``. Plans in a few rounds learn more than one large one.
+    where the check of one fails. Plans in a few rounds learn more than one large one.
 
     About 200 draws of the hyper-parameters are used (1,000 of P(correct) where a model samples that of every prompt).
     With run effects a further generation is taken as one of a run of its own.
