@@ -91,3 +91,13 @@ def test_a_fit_whose_chains_do_not_mix_says_how_it_was_mended():
     as_sampled = be.fit(counts, model="zero_one_inflated", seed=1, importance=False, progress=False)
     assert "importance" not in as_sampled.made
     assert "R-hat" in repr(as_sampled.check())
+
+
+@pytest.mark.parametrize("size", [2, 5, 20])
+def test_very_few_draws_are_resampled_without_an_error(size):
+    """Fewer draws than a kernel would like to have neighbours: the tail of the weights is the judge."""
+    rng = np.random.default_rng(3)
+    few = rng.standard_normal((size, 5))
+    result = resample(lambda points: -(points**2).sum(axis=1) / 2, few, 100, rng)
+    assert result.positions.shape == (100, 5)
+    assert np.isfinite(result.positions).all()

@@ -111,7 +111,8 @@ class _Proposal:
         pooled = np.atleast_2d(np.cov(positions.T)) + 1e-10 * np.eye(dimension)
         whitened = positions @ np.linalg.inv(np.linalg.cholesky(pooled)).T
         centres = rng.choice(size, min(CENTRES, size), replace=False)
-        neighbours = KDTree(whitened).query(whitened[centres], max(4 * dimension, int(NEIGHBOURS * size)))[1]
+        number = min(max(4 * dimension, int(NEIGHBOURS * size), 2), size)
+        neighbours = KDTree(whitened).query(whitened[centres], number)[1]
         local = positions[neighbours] - positions[neighbours].mean(axis=1, keepdims=True)
         covariance = np.einsum("mki,mkj->mij", local, local) / neighbours.shape[1] + 1e-6 * pooled
         self.centre = np.vstack([positions[centres], positions.mean(axis=0)])

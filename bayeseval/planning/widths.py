@@ -200,8 +200,8 @@ def _warnings(setup: Setup, rows: dict[int, Row], floor: float, best: int | None
         )
     if setup.score.k > EXTRAPOLATION_WARNING * min(rows):
         warnings.append(
-            f"{setup.score.name} with {min(rows)} generations looks beyond what is run: those widths lean on the shape "
-            f"of the fitted distribution, and do not show how uncertain that is"
+            f"{setup.score.name} with {_generations(min(rows))} looks beyond what is run: those widths lean on the "
+            f"shape of the fitted distribution, and do not show how uncertain that is"
         )
     if best is None and floor > setup.target:
         what = "width" if setup.measure == "width" else "standard deviation"
@@ -210,3 +210,7 @@ def _warnings(setup: Setup, rows: dict[int, Row], floor: float, best: int | None
             f"generations reaches it"
         )
     return tuple(warnings)
+
+
+def _generations(k: int) -> str:
+    return "1 generation" if k == 1 else f"{k:,} generations"
