@@ -93,11 +93,18 @@ def test_a_fit_whose_chains_do_not_mix_says_how_it_was_mended():
     assert "R-hat" in repr(as_sampled.check())
 
 
-@pytest.mark.parametrize("size", [2, 5, 20])
+@pytest.mark.parametrize("size", [10, 20])
 def test_very_few_draws_are_resampled_without_an_error(size):
-    """Fewer draws than a kernel would like to have neighbours: the tail of the weights is the judge."""
+    """Fewer draws than a kernel would like to have neighbours."""
     rng = np.random.default_rng(3)
     few = rng.standard_normal((size, 5))
     result = resample(lambda points: -(points**2).sum(axis=1) / 2, few, 100, rng)
     assert result.positions.shape == (100, 5)
     assert np.isfinite(result.positions).all()
+
+
+def test_a_handful_of_draws_is_left_as_it_is():
+    counts = be.Counts.from_arrays([0, 4, 2, 4, 0, 1] * 5, 4)
+    post = be.fit(counts, model="beta_mixture", draws=20, tune=100, chains=1, seed=1, progress=False)
+    assert post.n_draws == 20
+    assert "importance" not in post.made

@@ -21,6 +21,8 @@ RHAT_LIMIT = 1.01
 ESS_LIMIT = 400
 RHAT_AIM, ESS_AIM = 1.007, 800
 """Chains are mended before they reach the limits at which a check warns."""
+FEWEST = 10
+"""Draws for each dimension without which no density can be fitted around them."""
 
 _evaluators: dict[Any, tuple[Callable[..., Any], Callable[..., Any], dict[str, Any]]] = {}
 
@@ -45,6 +47,8 @@ def mend(
     """
     positions = draws.positions
     if positions is None or not 0 < positions.shape[-1] <= LARGEST_DIMENSION:
+        return draws
+    if positions[..., 0].size < FEWEST * positions.shape[-1]:
         return draws
     trouble = _trouble(draws, positions)
     if not trouble:
