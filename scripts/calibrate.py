@@ -46,7 +46,7 @@ NUTS_DESIGNS: tuple[tuple[int, list[int]], ...] = ((20, [4]), (20, [1, 4, 16]))
 SECOND_ENGINE: tuple[tuple[int, list[int]], ...] = ((20, [1, 4, 16]), (200, [4]))
 REPLICATES = {"quadrature": 500, "nuts": 200, "credits": 100}
 PRIORS: dict[str, dict[str, tuple[float, ...]]] = {
-    "credits": {"delta": (3.0, 6.0), "a": (0.0, 1.0), "b": (1.0,)},
+    "credits": {"delta": (4.0, 16.0), "a": (0.0, 0.75), "b": (0.75,)},
     "prompts": {"rho": (2.0, 2.0)},
 }
 """Priors by what a model takes, where the default draws data beyond what can be computed.
