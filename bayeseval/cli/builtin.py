@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bayeseval.cli.options import AsJson, Engine, Seed
+from bayeseval.cli import options as opt
 from bayeseval.cli.program import app, plainly
 
 
@@ -39,7 +39,7 @@ def models(
             help="Simulate N data sets from the prior and rank the truth; exit status 1 if it leaves the band.",
         ),
     ] = None,
-    as_json: AsJson = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Show, copy and check models; see `bayeseval.cli.catalogue`."""
     from bayeseval.cli import catalogue
@@ -66,9 +66,9 @@ def demo(
     out: Annotated[
         str, typer.Option("--out", "-o", metavar="FOLDER|FILE", help="Folder for the results, or an .html file.")
     ] = "bayeseval-demo",
-    engine: Engine = "nuts",
-    seed: Seed = 1,
-    as_json: AsJson = False,
+    engine: opt.Engine = "nuts",
+    seed: opt.Seed = 1,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Run the demo; see `bayeseval.cli.main_job`."""
     from bayeseval.cli import main_job

@@ -35,8 +35,8 @@ def run_contrast(given: Mapping[str, Any]) -> None:
         raise OptionError("say how many prompts there will be, with --n-prompts: a guess has none")
     if guesses and given["correlation"] is None and given["design"] != "unpaired":
         raise OptionError(
-            "guesses need the correlation of P(correct) of the two systems over prompts, often between 0.5 and 0.9: give "
-            "--correlation, or --design unpaired"
+            "guesses need the correlation of P(correct) of the two systems over prompts, often between 0.5 and 0.9: "
+            "give --correlation, or --design unpaired"
         )
     pair = _pair([*_runs(given["paths"] or [], chosen), *guesses], given["a"], given["b"])
     coupled = _coupled(pair, given)
@@ -142,8 +142,8 @@ def _coupled(pair: Sequence[Any], given: Mapping[str, Any]) -> tuple[Any, Any] |
         return None
     if not all(isinstance(run, Outcomes) for run in pair):
         raise OptionError(
-            "a coupled design needs --kappa, the covariance of generations that share their noise, or files with one row "
-            "a generation of both systems, from which it is estimated"
+            "a coupled design needs --kappa, the covariance of generations that share their noise, or files with one "
+            "row a generation of both systems, from which it is estimated"
         )
     return pair[0], pair[1]
 

@@ -6,10 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bayeseval.cli.options import (
-    AsJson, Benchmark, Chains, Column, Draws, Engine, Estimand, Figure, Generations, Model, NPrompts, Paths, Power, Prior,
-    Prob, Prompts, Quiet, Sampler, Score, Seed, SomePaths, System, Threshold, Tune, Width,
-)  # fmt: skip
+from bayeseval.cli import options as opt
 from bayeseval.cli.program import app, plainly
 
 __all__ = ["compare_decoding", "looks", "plan_contrast", "plan_order"]
@@ -34,7 +31,7 @@ GO_ON = 3
 )
 @plainly
 def plan_contrast(
-    paths: SomePaths = None,
+    paths: opt.SomePaths = None,
     a: First = None,
     b: Second = None,
     guess: Annotated[
@@ -74,30 +71,30 @@ def plan_contrast(
     rope: Annotated[
         float, typer.Option("--rope", metavar="D", help="Half width of the differences that do not matter.")
     ] = 0.0,
-    estimand: Estimand = "population",
-    power: Power = 0.8,
-    prompts: Prompts = None,
-    n_prompts: NPrompts = None,
-    generations: Generations = None,
+    estimand: opt.Estimand = "population",
+    power: opt.Power = 0.8,
+    prompts: opt.Prompts = None,
+    n_prompts: opt.NPrompts = None,
+    generations: opt.Generations = None,
     bootstrap: Annotated[
         int, typer.Option("--bootstrap", metavar="N", help="Bootstrap draws of what the pilot says.")
     ] = 500,
-    figure: Figure = None,
-    prob: Prob = None,
-    system: System = None,
-    benchmark: Benchmark = None,
-    column: Column = None,
-    threshold: Threshold = None,
-    model: Model = None,
-    prior: Prior = None,
-    engine: Engine = "nuts",
-    sampler: Sampler = "numpyro",
-    seed: Seed = 0,
-    draws: Draws = 1000,
-    tune: Tune = None,
-    chains: Chains = 4,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    figure: opt.Figure = None,
+    prob: opt.Prob = None,
+    system: opt.System = None,
+    benchmark: opt.Benchmark = None,
+    column: opt.Column = None,
+    threshold: opt.Threshold = None,
+    model: opt.Model = None,
+    prior: opt.Prior = None,
+    engine: opt.Engine = "nuts",
+    sampler: opt.Sampler = "numpyro",
+    seed: opt.Seed = 0,
+    draws: opt.Draws = 1000,
+    tune: opt.Tune = None,
+    chains: opt.Chains = 4,
+    quiet: opt.Quiet = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Plan a comparison and print; see `bayeseval.cli.compared.run_contrast`."""
     given = locals()
@@ -109,8 +106,8 @@ def plan_contrast(
 @app.command(
     "plan-order",
     short_help="Find how many generations order several systems.",
-    help="Find how many generations per prompt put all systems of one benchmark into the right order, and find the best."
-    "\n\nPilots are fitted only where plan-contrast would.\n\n"
+    help="Find how many generations per prompt put all systems of one benchmark into the right order, and find the "
+    "best.\n\nPilots are fitted only where plan-contrast would.\n\n"
     "\b\nExamples:\n"
     "  bayeseval plan-order results/\n"
     "  bayeseval plan-order results.csv --system a --system b --system c --estimand benchmark --power 0.9\n"
@@ -118,30 +115,30 @@ def plan_contrast(
 )
 @plainly
 def plan_order(
-    paths: Paths,
-    estimand: Estimand = "population",
-    power: Power = 0.8,
-    prompts: Prompts = None,
-    n_prompts: NPrompts = None,
-    generations: Generations = None,
+    paths: opt.Paths,
+    estimand: opt.Estimand = "population",
+    power: opt.Power = 0.8,
+    prompts: opt.Prompts = None,
+    n_prompts: opt.NPrompts = None,
+    generations: opt.Generations = None,
     truths: Annotated[
         int, typer.Option("--truths", metavar="N", help="Simulated truths, each with one future.")
     ] = 2000,
-    figure: Figure = None,
-    system: System = None,
-    benchmark: Benchmark = None,
-    column: Column = None,
-    threshold: Threshold = None,
-    model: Model = None,
-    prior: Prior = None,
-    engine: Engine = "nuts",
-    sampler: Sampler = "numpyro",
-    seed: Seed = 0,
-    draws: Draws = 1000,
-    tune: Tune = None,
-    chains: Chains = 4,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    figure: opt.Figure = None,
+    system: opt.System = None,
+    benchmark: opt.Benchmark = None,
+    column: opt.Column = None,
+    threshold: opt.Threshold = None,
+    model: opt.Model = None,
+    prior: opt.Prior = None,
+    engine: opt.Engine = "nuts",
+    sampler: opt.Sampler = "numpyro",
+    seed: opt.Seed = 0,
+    draws: opt.Draws = 1000,
+    tune: opt.Tune = None,
+    chains: opt.Chains = 4,
+    quiet: opt.Quiet = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Plan an order and print; see `bayeseval.cli.compared.run_order`."""
     given = locals()
@@ -153,8 +150,8 @@ def plan_order(
 @app.command(
     "compare-decoding",
     short_help="Set greedy decoding beside sampling.",
-    help="Set greedy decoding, one generation a prompt, beside sampling: the difference for both estimands, and P(greedy "
-    "correct) by P(correct).\n\n"
+    help="Set greedy decoding, one generation a prompt, beside sampling: the difference for both estimands, and "
+    "P(greedy correct) by P(correct).\n\n"
     "The sampled run is fitted, unless --moments asks for intervals by the central limit theorem.\n\n"
     "\b\nExamples:\n"
     "  bayeseval compare-decoding greedy.csv sampled.csv\n"
@@ -173,22 +170,22 @@ def compare_decoding(
     moments: Annotated[
         bool, typer.Option("--moments", help="Fit no model: intervals by the central limit theorem.")
     ] = False,
-    figure: Figure = None,
-    prob: Prob = None,
-    system: System = None,
-    benchmark: Benchmark = None,
-    column: Column = None,
-    threshold: Threshold = None,
-    model: Model = None,
-    prior: Prior = None,
-    engine: Engine = "nuts",
-    sampler: Sampler = "numpyro",
-    seed: Seed = 0,
-    draws: Draws = 1000,
-    tune: Tune = None,
-    chains: Chains = 4,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    figure: opt.Figure = None,
+    prob: opt.Prob = None,
+    system: opt.System = None,
+    benchmark: opt.Benchmark = None,
+    column: opt.Column = None,
+    threshold: opt.Threshold = None,
+    model: opt.Model = None,
+    prior: opt.Prior = None,
+    engine: opt.Engine = "nuts",
+    sampler: opt.Sampler = "numpyro",
+    seed: opt.Seed = 0,
+    draws: opt.Draws = 1000,
+    tune: opt.Tune = None,
+    chains: opt.Chains = 4,
+    quiet: opt.Quiet = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Compare and print; see `bayeseval.cli.compared.run_decoding`."""
     given = locals()
@@ -199,8 +196,8 @@ def compare_decoding(
 
 @app.command(
     short_help="Look at a run as it grows, and say when to stop.",
-    help="Look at a run as it grows, batch by batch, and say whether to stop: exit status 0 when a look says stop, 3 when "
-    "the run shall go on.\n\n"
+    help="Look at a run as it grows, batch by batch, and say whether to stop: exit status 0 when a look says stop, 3 "
+    "when the run shall go on.\n\n"
     "Each PATH is a further batch of the same run, in order of time; the first may be a saved posterior. A numbered "
     "generation that comes twice is refused; --column generation= takes the numbers away. The rule is --width, or "
     "--reference, or one of them for the confidence sequence of --anytime.\n\n"
@@ -220,7 +217,7 @@ def looks(
             show_default=False,
         ),
     ],
-    width: Width = None,
+    width: opt.Width = None,
     reference: Annotated[
         float | None,
         typer.Option(
@@ -236,7 +233,7 @@ def looks(
     anytime: Annotated[
         float | None,
         typer.Option(
-            "--anytime", metavar="ALPHA", help="By a confidence sequence, wrong with this probability at most."
+            "--anytime", metavar="ALPHA", help="By a confidence sequence, ever wrong with this probability at most."
         ),
     ] = None,
     a: Annotated[
@@ -246,29 +243,29 @@ def looks(
     most: Annotated[
         int | None, typer.Option("--most", metavar="N", help="Budget: stop at so many generations in all.")
     ] = None,
-    metric: Score = None,
+    metric: opt.Score = None,
     estimand: Annotated[
         str | None,
         typer.Option(
             "--estimand", metavar="population|benchmark", help="Prompts like these [default], or these prompts."
         ),
     ] = None,
-    figure: Figure = None,
-    prob: Prob = None,
-    system: System = None,
-    benchmark: Benchmark = None,
-    column: Column = None,
-    threshold: Threshold = None,
-    model: Model = None,
-    prior: Prior = None,
-    engine: Engine = "quadrature",
-    sampler: Sampler = "numpyro",
-    seed: Seed = 0,
-    draws: Draws = 1000,
-    tune: Tune = None,
-    chains: Chains = 4,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    figure: opt.Figure = None,
+    prob: opt.Prob = None,
+    system: opt.System = None,
+    benchmark: opt.Benchmark = None,
+    column: opt.Column = None,
+    threshold: opt.Threshold = None,
+    model: opt.Model = None,
+    prior: opt.Prior = None,
+    engine: opt.Engine = "quadrature",
+    sampler: opt.Sampler = "numpyro",
+    seed: opt.Seed = 0,
+    draws: opt.Draws = 1000,
+    tune: opt.Tune = None,
+    chains: opt.Chains = 4,
+    quiet: opt.Quiet = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Look and print; see `bayeseval.cli.looked.run_looks`."""
     given = locals()

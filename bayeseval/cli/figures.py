@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,5 @@ def draw(results: Sequence[Any], target: Path | None) -> list[Path]:
         warnings.filterwarnings("ignore", message=".*[Gg]lyph.*")
         for result, file in zip(results, files, strict=True):
             figure = result.plot().get_figure()
-            metadata = UNDATED.get(file.suffix.lower())
-            write_whole(file, lambda draft, figure=figure, extra=metadata: figure.savefig(draft, metadata=extra))
+            write_whole(file, partial(figure.savefig, metadata=UNDATED.get(file.suffix.lower())))
     return files

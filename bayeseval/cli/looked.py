@@ -42,9 +42,7 @@ def rule_from(given: Mapping[str, Any]) -> Any:
     if (width is None) == (reference is None):
         raise OptionError("give one rule: --width W, or --reference R, either of them with --anytime ALPHA or without")
     if alpha is not None:
-        _refuse(
-            given, "the sequence of --anytime, which is about the population mean", "rope", "certainty", "prob", "a"
-        )
+        _refuse(given, "--anytime, the sequence of one population mean", "rope", "certainty", "prob", "a")
         if (target["score"] is not None and target["score"].kind != "mean") or target["estimand"] == "benchmark":
             raise OptionError("the sequence of --anytime is about the mean of the population: leave --anytime out")
         return stop_anytime(width=width, reference=reference, alpha=alpha)

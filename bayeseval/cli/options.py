@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 __all__ = [
-    "AsJson", "Assurance", "Benchmark", "Chains", "Column", "Credit", "Draws", "Engine", "Estimand", "Figure", "Futures",
-    "Generations", "Levels", "Metrics", "Model", "NPrompts", "Paths", "Power", "Prior", "PriorAlone", "Prob", "Prompts",
-    "Published", "Quiet", "Refits", "Sampler", "Score", "Sd", "Seed", "SomePaths", "System", "Threshold",
-    "Tune", "Width",
+    "AsJson", "Assurance", "Benchmark", "Chains", "Column", "Credit", "Draws", "Engine", "Estimand", "Figure",
+    "Futures", "Generations", "Levels", "Metrics", "Model", "NPrompts", "Paths", "Power", "Prior", "PriorAlone",
+    "Prob", "Prompts", "Published", "Quiet", "Refits", "Sampler", "Score", "Sd", "Seed", "SomePaths", "System",
+    "Threshold", "Tune", "Width",
 ]  # fmt: skip
 
 Paths = Annotated[
@@ -25,8 +25,8 @@ SomePaths = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[PATH...]",
-        help="Files with results of a pilot (.csv, .jsonl, .parquet, .npz, ...), folders or patterns; or posteriors saved "
-        "as .nc. None with --published or --prior-alone.",
+        help="Files with results of a pilot (.csv, .jsonl, .parquet, .npz, ...), folders or patterns; or posteriors "
+        "saved as .nc. None with --published, --prior-alone or --guess.",
         show_default=False,
     ),
 ]

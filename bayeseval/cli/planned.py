@@ -90,10 +90,9 @@ def finish(
 ) -> None:
     """Print the document of some results; or show each, and say which files were written."""
     if as_json:
-        files = {
-            name: [str(file) for file in files] for name, files in {"figures": figures, **written}.items() if files
-        }
-        typer.echo(json_text(planning_document(kind, results, sources, files)), nl=False)
+        kinds = {"figures": figures, **written}
+        named = {name: [str(file) for file in files] for name, files in kinds.items() if files}
+        typer.echo(json_text(planning_document(kind, results, sources, named)), nl=False)
         return
     for one in results:
         show(one)

@@ -6,11 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bayeseval.cli.options import (
-    AsJson, Assurance, Benchmark, Chains, Column, Draws, Engine, Estimand, Figure, Futures, Generations, Model, NPrompts,
-    Paths, Prior, PriorAlone, Prob, Prompts, Published, Quiet, Refits, Sampler, Score, Sd, Seed, SomePaths, System,
-    Threshold, Tune, Width,
-)  # fmt: skip
+from bayeseval.cli import options as opt
 from bayeseval.cli.program import app, plainly
 
 __all__ = ["allocate", "frontier", "plan"]
@@ -28,39 +24,39 @@ __all__ = ["allocate", "frontier", "plan"]
 )
 @plainly
 def plan(
-    paths: SomePaths = None,
-    width: Width = None,
-    sd: Sd = None,
-    metric: Score = None,
-    estimand: Estimand = "population",
-    prompts: Prompts = None,
-    n_prompts: NPrompts = None,
-    assurance: Assurance = 0.8,
-    generations: Generations = None,
+    paths: opt.SomePaths = None,
+    width: opt.Width = None,
+    sd: opt.Sd = None,
+    metric: opt.Score = None,
+    estimand: opt.Estimand = "population",
+    prompts: opt.Prompts = None,
+    n_prompts: opt.NPrompts = None,
+    assurance: opt.Assurance = 0.8,
+    generations: opt.Generations = None,
     attempts: Annotated[
         int | None,
         typer.Option("--attempts", metavar="R", help="Attempts of a planned G-Pass@R, for its rule k >= 3R."),
     ] = None,
-    futures: Futures = None,
-    refits: Refits = "auto",
-    published: Published = None,
-    prior_alone: PriorAlone = False,
-    figure: Figure = None,
-    prob: Prob = None,
-    system: System = None,
-    benchmark: Benchmark = None,
-    column: Column = None,
-    threshold: Threshold = None,
-    model: Model = None,
-    prior: Prior = None,
-    engine: Engine = "nuts",
-    sampler: Sampler = "numpyro",
-    seed: Seed = 0,
-    draws: Draws = 1000,
-    tune: Tune = None,
-    chains: Chains = 4,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    futures: opt.Futures = None,
+    refits: opt.Refits = "auto",
+    published: opt.Published = None,
+    prior_alone: opt.PriorAlone = False,
+    figure: opt.Figure = None,
+    prob: opt.Prob = None,
+    system: opt.System = None,
+    benchmark: opt.Benchmark = None,
+    column: opt.Column = None,
+    threshold: opt.Threshold = None,
+    model: opt.Model = None,
+    prior: opt.Prior = None,
+    engine: opt.Engine = "nuts",
+    sampler: opt.Sampler = "numpyro",
+    seed: opt.Seed = 0,
+    draws: opt.Draws = 1000,
+    tune: opt.Tune = None,
+    chains: opt.Chains = 4,
+    quiet: opt.Quiet = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Plan and print; see `bayeseval.cli.planned.run_plan`."""
     given = locals()
@@ -81,9 +77,9 @@ def plan(
 )
 @plainly
 def frontier(
-    paths: SomePaths = None,
-    width: Width = None,
-    sd: Sd = None,
+    paths: opt.SomePaths = None,
+    width: opt.Width = None,
+    sd: opt.Sd = None,
     budget: Annotated[
         float | None, typer.Option("--budget", metavar="B", help="In place of a target: what may be spent.")
     ] = None,
@@ -116,32 +112,32 @@ def frontier(
     most_prompts: Annotated[
         int | None, typer.Option("--most-prompts", metavar="N", help="Prompts that there are.")
     ] = None,
-    metric: Score = None,
-    assurance: Assurance = 0.8,
-    generations: Generations = None,
+    metric: opt.Score = None,
+    assurance: opt.Assurance = 0.8,
+    generations: opt.Generations = None,
     futures: Annotated[
         int | None,
         typer.Option("--futures", metavar="N", help="Simulated futures for each design [200; of NUTS 20]."),
     ] = None,
-    refits: Refits = "auto",
-    published: Published = None,
-    prior_alone: PriorAlone = False,
-    figure: Figure = None,
-    prob: Prob = None,
-    system: System = None,
-    benchmark: Benchmark = None,
-    column: Column = None,
-    threshold: Threshold = None,
-    model: Model = None,
-    prior: Prior = None,
-    engine: Engine = "nuts",
-    sampler: Sampler = "numpyro",
-    seed: Seed = 0,
-    draws: Draws = 1000,
-    tune: Tune = None,
-    chains: Chains = 4,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    refits: opt.Refits = "auto",
+    published: opt.Published = None,
+    prior_alone: opt.PriorAlone = False,
+    figure: opt.Figure = None,
+    prob: opt.Prob = None,
+    system: opt.System = None,
+    benchmark: opt.Benchmark = None,
+    column: opt.Column = None,
+    threshold: opt.Threshold = None,
+    model: opt.Model = None,
+    prior: opt.Prior = None,
+    engine: opt.Engine = "nuts",
+    sampler: opt.Sampler = "numpyro",
+    seed: opt.Seed = 0,
+    draws: opt.Draws = 1000,
+    tune: opt.Tune = None,
+    chains: opt.Chains = 4,
+    quiet: opt.Quiet = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Weigh designs and print; see `bayeseval.cli.planned.run_frontier`."""
     given = locals()
@@ -161,9 +157,9 @@ def frontier(
 )
 @plainly
 def allocate(
-    paths: Paths,
+    paths: opt.Paths,
     budget: Annotated[int, typer.Option("--budget", metavar="B", help="Further generations to give.")],
-    metric: Score = None,
+    metric: opt.Score = None,
     most: Annotated[
         int | None, typer.Option("--most", metavar="K", help="Most generations of a prompt, old ones among them.")
     ] = None,
@@ -180,21 +176,21 @@ def allocate(
         typer.Option("--out", "-o", metavar="FILE", help="Write columns prompt, extra: .csv, .json, .jsonl, .parquet."),
     ] = None,
     every: Annotated[bool, typer.Option("--every", help="Write prompts that get nothing, too, with 0.")] = False,
-    figure: Figure = None,
-    system: System = None,
-    benchmark: Benchmark = None,
-    column: Column = None,
-    threshold: Threshold = None,
-    model: Model = None,
-    prior: Prior = None,
-    engine: Engine = "nuts",
-    sampler: Sampler = "numpyro",
-    seed: Seed = 0,
-    draws: Draws = 1000,
-    tune: Tune = None,
-    chains: Chains = 4,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    figure: opt.Figure = None,
+    system: opt.System = None,
+    benchmark: opt.Benchmark = None,
+    column: opt.Column = None,
+    threshold: opt.Threshold = None,
+    model: opt.Model = None,
+    prior: opt.Prior = None,
+    engine: opt.Engine = "nuts",
+    sampler: opt.Sampler = "numpyro",
+    seed: opt.Seed = 0,
+    draws: opt.Draws = 1000,
+    tune: opt.Tune = None,
+    chains: opt.Chains = 4,
+    quiet: opt.Quiet = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Allocate and print; see `bayeseval.cli.planned.run_allocate`."""
     given = locals()

@@ -6,10 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bayeseval.cli.options import (
-    AsJson, Benchmark, Chains, Column, Credit, Draws, Engine, Levels, Metrics, Model, Paths, Prior, Prob, Quiet, Sampler,
-    Seed, System, Threshold, Tune,
-)  # fmt: skip
+from bayeseval.cli import options as opt
 from bayeseval.cli.program import app, plainly
 
 
@@ -26,23 +23,23 @@ from bayeseval.cli.program import app, plainly
 )
 @plainly
 def fit(
-    paths: Paths,
-    system: System = None,
-    benchmark: Benchmark = None,
-    column: Column = None,
-    threshold: Threshold = None,
-    credit: Credit = None,
-    levels: Levels = None,
-    model: Model = None,
-    prior: Prior = None,
-    engine: Engine = "nuts",
-    sampler: Sampler = "numpyro",
-    seed: Seed = 0,
-    draws: Draws = 1000,
-    tune: Tune = None,
-    chains: Chains = 4,
-    metric: Metrics = None,
-    prob: Prob = None,
+    paths: opt.Paths,
+    system: opt.System = None,
+    benchmark: opt.Benchmark = None,
+    column: opt.Column = None,
+    threshold: opt.Threshold = None,
+    credit: opt.Credit = None,
+    levels: opt.Levels = None,
+    model: opt.Model = None,
+    prior: opt.Prior = None,
+    engine: opt.Engine = "nuts",
+    sampler: opt.Sampler = "numpyro",
+    seed: opt.Seed = 0,
+    draws: opt.Draws = 1000,
+    tune: opt.Tune = None,
+    chains: opt.Chains = 4,
+    metric: opt.Metrics = None,
+    prob: opt.Prob = None,
     out: Annotated[
         str | None,
         typer.Option("--out", metavar="FILE|FOLDER", help="Save the posterior as .nc; several runs into a folder."),
@@ -51,8 +48,8 @@ def fit(
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Fit again under other priors, and print how far scores move.")
     ] = False,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    quiet: opt.Quiet = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Fit and print; see `bayeseval.cli.work.run_fit`."""
     given = locals()
@@ -71,7 +68,7 @@ def fit(
 )
 @plainly
 def report(
-    paths: Paths,
+    paths: opt.Paths,
     out: Annotated[
         str, typer.Option("--out", "-o", metavar="FILE", help="The report: .html or .json.")
     ] = "report.html",
@@ -80,22 +77,22 @@ def report(
         float | None,
         typer.Option("--width", metavar="W", help="Add a plan for an interval of this width, both estimands."),
     ] = None,
-    metric: Metrics = None,
-    prob: Prob = None,
-    system: System = None,
-    benchmark: Benchmark = None,
-    column: Column = None,
-    threshold: Threshold = None,
-    model: Model = None,
-    prior: Prior = None,
-    engine: Engine = "nuts",
-    sampler: Sampler = "numpyro",
-    seed: Seed = 0,
-    draws: Draws = 1000,
-    tune: Tune = None,
-    chains: Chains = 4,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    metric: opt.Metrics = None,
+    prob: opt.Prob = None,
+    system: opt.System = None,
+    benchmark: opt.Benchmark = None,
+    column: opt.Column = None,
+    threshold: opt.Threshold = None,
+    model: opt.Model = None,
+    prior: opt.Prior = None,
+    engine: opt.Engine = "nuts",
+    sampler: opt.Sampler = "numpyro",
+    seed: opt.Seed = 0,
+    draws: opt.Draws = 1000,
+    tune: opt.Tune = None,
+    chains: opt.Chains = 4,
+    quiet: opt.Quiet = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Write a report; see `bayeseval.cli.work.run_report`."""
     given = locals()
