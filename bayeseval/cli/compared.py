@@ -17,7 +17,7 @@ from bayeseval.planning import SystemGuess, compare_decoding, plan_contrast, pla
 from bayeseval.planning.comparing.contrasts import CONTRAST_DESIGNS
 from bayeseval.posterior.posterior import Posterior
 
-__all__ = ["run_contrast", "run_decoding", "run_order", "runs_of"]
+__all__ = ["run_contrast", "run_decoding", "run_order"]
 
 TARGETS = ("estimand", "power", "generations")
 
@@ -75,7 +75,7 @@ def run_decoding(given: Mapping[str, Any]) -> None:
     finish("compare-decoding", [found], [greedy, sampled], draw([found], figure), show_decoding, given["as_json"])
 
 
-def runs_of(data: Any, chosen: Settings) -> list[Any]:
+def _wanted(data: Any, chosen: Settings) -> list[Any]:
     """Runs of the systems and benchmarks asked for, each by itself; those that a file lacks are passed over."""
     return [
         run
@@ -90,8 +90,10 @@ def _only(path: str, chosen: Settings, what: str) -> Any:
     if path.endswith(SAVED):
         return posteriors_of([path], chosen)[0]
     data = read_results([path], chosen)
-    runs = runs_of(data, chosen)
-    require_one_run([name for run in runs for name in run.run_names] if runs else [], what)
+    runs = _wanted(data, chosen)
+    if not runs:  # says which systems and benchmarks there are
+        runs = data.select(system=chosen.system or None, benchmark=chosen.benchmark or None).runs()
+    require_one_run([name for run in runs for name in run.run_names], what)
     return runs[0]
 
 

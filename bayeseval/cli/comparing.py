@@ -212,7 +212,7 @@ def looks(
     paths: Annotated[
         list[str],
         typer.Argument(
-            metavar="PATH...",
+            metavar="PATH",
             help="Batches of the run in order of time: files, or a folder or a quoted pattern for a batch of several.",
             show_default=False,
         ),

@@ -16,7 +16,7 @@ __all__ = [
 Paths = Annotated[
     list[str],
     typer.Argument(
-        metavar="PATH...",
+        metavar="PATH",
         help="Files with results (.csv, .jsonl, .parquet, .npz, ...), folders or patterns; or posteriors saved as .nc.",
         show_default=False,
     ),
@@ -24,7 +24,7 @@ Paths = Annotated[
 SomePaths = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[PATH...]",
+        metavar="PATH",
         help="Files with results of a pilot (.csv, .jsonl, .parquet, .npz, ...), folders or patterns; or posteriors "
         "saved as .nc. None with --published, --prior-alone or --guess.",
         show_default=False,
