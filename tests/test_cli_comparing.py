@@ -127,6 +127,15 @@ def test_contrast_of_guesses() -> None:
     assert record["contrasts"][0]["k"] == plan.k and record["contrasts"][0]["prompts"] == "fresh"
 
 
+def test_contrast_of_a_pilot_and_a_guess(three: Path) -> None:
+    options = ["--system", "A", "--guess", "new=0.7,0.2", "--a", "new", "--correlation", 0.5, "--n-prompts", 200]
+    record = document(run("plan-contrast", three, *options, "--generations", "4,8", "--bootstrap", 50, "--json"))
+    guess = be.SystemGuess(0.7, 0.2, "new")
+    plan = be.plan_contrast(guess, counts_of("A"), correlation=0.5, n_prompts=200, generations=[4, 8], draws=50)
+    assert record["contrasts"][0]["sentence"] == plan.sentence()
+    assert [source["system"] for source in record["sources"]] == ["A"]
+
+
 def test_one_generation_a_prompt_is_fitted(tmp_path: Path) -> None:
     path = write(tmp_path / "one.csv", counts_of("A", 1), counts_of("B"))
     options = ["--generations", "4,16", "--bootstrap", 50, *EXACT]
@@ -262,7 +271,8 @@ def test_generations_that_come_twice_are_refused(tmp_path: Path) -> None:
     rows = [(f"q{i}", j, (i + j) % 2) for i in range(6) for j in range(3)]
     numbered.write_text("\n".join(["model,task,id,generation,correct", *(f"A,s,{q},{j},{x}" for q, j, x in rows)]))
     plain.write_text("\n".join(["model,task,id,correct", *(f"A,s,{q},{x}" for q, _, x in rows)]))
-    assert "generation 0" in complaint(run("looks", numbered, numbered, "--width", 0.1, "-q"))
+    said = complaint(run("looks", numbered, numbered, "--width", 0.1, "-q"))
+    assert f"{numbered} is no further batch" in said and "generation 0" in said and "--column generation=" in said
     for file, options in ((plain, []), (numbered, ["--column", "generation="])):
         entry = document(run("looks", file, file, "--width", 0.1, *options, "--json"), status=3)["logs"][0]
         assert [one["n_generations"] for one in entry["looks"]] == [18, 36]
@@ -318,6 +328,7 @@ LOOK = ["looks", "THREE", "--system", "A"]
         ([*LOOK, "--a", "A", "--b", "B", "--reference", "0"], "leave out --system"),
         (["looks", "THREE", "--a", "A", "--b", "D", "--reference", "0"], "but 1 match --a and --b"),
         (["looks", "absent.csv", "--width", "0.1"], "no file or folder absent.csv"),
+        (["compare-decoding", "THREE", "absent.nc", "--system", "A"], "absent.nc cannot be read"),
     ],
 )  # fmt: skip
 def test_mistakes_are_told_in_one_line(

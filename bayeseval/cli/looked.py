@@ -10,10 +10,11 @@ from bayeseval.cli.figures import draw, figure_target
 from bayeseval.cli.planned import common_targets, finish
 from bayeseval.cli.planned_tables import show_looks
 from bayeseval.cli.work import SAVED, Settings, fit_results, posteriors_of, read_results, require_one_run, settings
-from bayeseval.errors import OptionError, require_positive_integer
+from bayeseval.errors import DataError, OptionError, require_positive_integer
 from bayeseval.outcomes import Outcomes
 from bayeseval.planning import Looks, stop_anytime, stop_at_direction, stop_at_width
 from bayeseval.posterior.posteriors import Posteriors
+from bayeseval.readers.generations import UNNUMBERED
 
 __all__ = ["rule_from", "run_looks"]
 
@@ -71,8 +72,17 @@ def _growing(paths: Sequence[str], chosen: Settings, pair: tuple[str, ...]) -> I
             _require_runs(batch.run_names, pair)
             posteriors = Posteriors(tuple(fit_results(batch, chosen)))
         else:
-            posteriors = posteriors.update(batch, progress=not chosen.quiet)
+            posteriors = _further(posteriors, batch, path, chosen)
         yield posteriors
+
+
+def _further(posteriors: Posteriors, batch: Any, path: str, chosen: Settings) -> Posteriors:
+    """Posteriors of what was seen before and one batch more."""
+    try:
+        return posteriors.update(batch, progress=not chosen.quiet)
+    except DataError as error:
+        numbers = "; or take the numbers away with --column generation=" if isinstance(batch, Outcomes) else ""
+        raise DataError(f"{path} is no further batch of the run: {error}{numbers}") from None
 
 
 def _batch(path: str, chosen: Settings, pair: tuple[str, ...]) -> Any:
@@ -81,7 +91,7 @@ def _batch(path: str, chosen: Settings, pair: tuple[str, ...]) -> Any:
     there = {system for system, _ in data.run_names}
     wanted = [name for name in chosen.system if name in there] if pair else chosen.system
     data = data.select(system=wanted or chosen.system or None, benchmark=chosen.benchmark or None)
-    if isinstance(data, Outcomes) and any("no column numbers the generations" in line for line in data.account):
+    if isinstance(data, Outcomes) and any(UNNUMBERED in line for line in data.account):
         return data.counts()
     return data
 
