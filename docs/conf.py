@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import gzip
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import bayeseval
@@ -64,16 +67,62 @@ def page_of_model(path: Path) -> str:
     return f"{title}\n{'=' * len(title)}\n\n{story}\n\nThe file\n--------\n\n.. literalinclude:: {include}\n"
 
 
+PROGRAM = Path(sys.executable).with_name("bayeseval")
+
+# Commands whose output is shown, and the exit status that each shall have; `transcripts` makes their files.
+AIME = "aime24.csv --engine quadrature -q"
+TRANSCRIPTS = {
+    "plan": (f"plan {AIME} --system llama-3b-instruct-step800 --metric pass@4 --estimand benchmark --sd 0.008", 0),
+    "published": ("plan --published 0.856,0.0068,1319,50 --system Llama --benchmark GSM8K --width 0.03 -q "
+                  "--n-prompts 1319 --generations 1,2,4,8,16", 0),
+    "frontier": (f"frontier {AIME} --system llama-3b-instruct-step800 --width 0.1 --prompt-cost 5 "
+                 "--generation-cost 0.1 --unit $ --generations 1,2,4,8,16,32", 0),
+    "allocate": (f"allocate {AIME} --system llama-3b-instruct-step800 --budget 200 --block 4 --out next.csv", 0),
+    "plan-contrast": ("plan-contrast aime24.csv -q --a llama-3b-instruct-step800 --b llama-3b-instruct-step400 "
+                      "--estimand benchmark --rope 0.01 --generations 50,75,100,200", 0),
+    "plan-order": ("plan-order aime25.csv -q --benchmark AIME-2025-I --system DeepSeek-R1 --system 'o1 (medium)' "
+                   "--system 'o3-mini (medium)' --estimand benchmark", 0),
+    "looks": ("looks batch1.csv batch2.csv batch3.csv -q --system llama-3b-instruct-step800 --estimand benchmark "
+              "--width 0.015 --most 1500", 3),
+}  # fmt: skip
+
+
+def run_program(arguments: list[str], status: int = 0, folder: Path | None = None) -> str:
+    """What the program prints."""
+    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "PYTHONIOENCODING": "utf-8"}
+    answer = subprocess.run(
+        [PROGRAM, *arguments], env=environment, cwd=folder, capture_output=True, text=True, encoding="utf-8"
+    )
+    if answer.returncode != status:
+        raise RuntimeError(f"bayeseval {shlex.join(arguments)} ended with {answer.returncode}: {answer.stderr}")
+    return "\n".join(line.rstrip() for line in answer.stdout.strip().splitlines())
+
+
+def transcripts() -> None:
+    """Run commands on the data that come along, and write what a terminal shows."""
+    target = GENERATED / "transcripts"
+    target.mkdir()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        data = Path(bayeseval.__file__).parent / "_data"
+        shutil.copyfile(data / "aime24-50" / "counts.csv", folder / "aime24.csv")
+        shutil.copyfile(data / "matharena-aime2025" / "counts.csv", folder / "aime25.csv")
+        with gzip.open(data / "aime24-50" / "outcomes.csv.gz", "rt", encoding="utf-8") as stream:
+            head, *rows = stream.read().splitlines()
+        for batch in range(3):  # ten generations of every prompt each
+            kept = [row for row in rows if int(row.split(",")[3]) // 10 == batch]
+            (folder / f"batch{batch + 1}.csv").write_text("\n".join([head, *kept]), encoding="utf-8")
+        for name, (command, status) in TRANSCRIPTS.items():
+            text = run_program(shlex.split(command), status, folder)
+            page = f"```text\n$ bayeseval {command}\n{text}\n```\n"
+            (target / f"{name}.md").write_text(page, encoding="utf-8")
+
+
 def page_of_command_line() -> str:
     """What `bayeseval --help` says, for the program and each of its commands."""
-    program = Path(sys.executable).with_name("bayeseval")
-    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
 
     def help_of(*command: str) -> str:
-        answer = subprocess.run([program, *command, "--help"], env=environment, capture_output=True, text=True)
-        if answer.returncode:
-            raise RuntimeError(f"bayeseval {' '.join(command)} --help failed: {answer.stderr}")
-        return "\n".join(line.rstrip() for line in answer.stdout.strip().splitlines())
+        return run_program([*command, "--help"])
 
     def block(title: str, text: str) -> str:
         return f"## `{title}`\n\n```text\n{text}\n```\n"
@@ -92,8 +141,9 @@ def write_pages() -> None:
     for path in sorted((ROOT / "models").glob("[!_]*.py")):
         (GENERATED / "models" / f"{path.stem}.rst").write_text(page_of_model(path), encoding="utf-8")
     (GENERATED / "cli.md").write_text(page_of_command_line(), encoding="utf-8")
+    transcripts()
     shutil.copytree(ROOT / "notebooks", GENERATED / "notebooks", ignore=shutil.ignore_patterns("*.ipynb", ".*", "__*"))
 
 
 write_pages()
-exclude_patterns.append("_generated/cli.md")  # included by cli.md
+exclude_patterns += ["_generated/cli.md", "_generated/transcripts/*"]  # included by cli.md

@@ -12,37 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import bayeseval as be
-from bayeseval.cli import app
 from bayeseval.cli.words import columns_from, metric_from, numbers_from, priors_from
-from bayeseval.reporting import schema
+from tests.commands import complaint, document, run
 
 EXACT = ["--engine", "quadrature", "--seed", "1"]
-COMMANDS = ("fit", "plan", "report", "models", "demo")
-
-
-def run(*arguments: object) -> Any:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
-
-
-def document(result: Any) -> Any:
-    """The one JSON document on standard output, checked against the public schema."""
-    assert result.exit_code == 0, result.stderr
-    record = json.loads(result.stdout)
-    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema checks the public schema")
-    jsonschema.Draft202012Validator(schema()).validate(record)
-    return record
-
-
-def complaint(result: Any) -> str:
-    """The sentence of a command that refused: one line on standard error, and nothing on standard output."""
-    assert result.exit_code == 2
-    assert result.stdout == "" and "Traceback" not in result.stderr
-    (line,) = [line for line in result.stderr.splitlines() if not line.startswith("bayeseval: ")]
-    assert line.startswith("error: ")
-    return str(line.removeprefix("error: "))
+COMMANDS = ("fit", "report", "plan", "frontier", "allocate", "plan-contrast", "plan-order", "compare-decoding", "looks")
+COMMANDS += ("models", "demo")
 
 
 @pytest.fixture
@@ -66,7 +43,7 @@ def test_help_explains_each_command_with_examples(command: str) -> None:
 
 def test_help_lists_the_commands_and_version_is_told() -> None:
     listing = run("--help").stdout.partition("Commands:")[2]
-    assert re.findall(r"^  (\w+)  ", listing, re.MULTILINE) == list(COMMANDS)
+    assert re.findall(r"^  ([\w-]+)  ", listing, re.MULTILINE) == list(COMMANDS)
     assert run("--version").stdout == f"bayeseval {be.__version__}\n"
     assert run().exit_code == 2, "no command is a mistake, and shows the help"
 

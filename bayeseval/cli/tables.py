@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from bayeseval.planning import Plan
     from bayeseval.posterior.posteriors import Posteriors
 
-__all__ = ["say", "show_comparison", "show_moments", "show_plan", "show_scores"]
+__all__ = [
+    "add_row", "new_table", "print_table", "say", "show_comparison", "show_moments", "show_plan", "show_scores", "warn",
+]  # fmt: skip
 
 PLAIN_WIDTH = 140
 """Columns of a table that goes to a file or a pipe."""
@@ -39,15 +41,15 @@ def show_scores(posteriors: Posteriors, metrics: Sequence[Metric], prob: float |
     """Print what is wrong, and then the scores of every run: both estimands, and for the population both methods."""
     scores = posteriors.scores(list(dict.fromkeys([mean_metric(), *metrics])), prob=prob)
     _warn_by_run(scores)
-    table = _table(f"Scores: posterior mean and {interval_words(scores[0].prob)}; * marks the headline")
+    table = new_table(f"Scores: posterior mean and {interval_words(scores[0].prob)}; * marks the headline")
     for name in ("system", "benchmark", "score", "population: model", "population: robust", "benchmark"):
         table.add_column(name, no_wrap=name not in ("system", "benchmark"), overflow="fold")
     for population, benchmark in zip(scores[::2], scores[1::2], strict=True):
         answers = {one.method: one for one in (population, population.other) if one is not None}
         label = population.name + (" (extrapolated)" if population.extrapolated else "")
         cells = [_cell(answers.get(method), method == population.method) for method in ("model", "robust")]
-        _add(table, [population.system, population.benchmark, label, *cells, _cell(benchmark, True)])
-    _print(table)
+        add_row(table, [population.system, population.benchmark, label, *cells, _cell(benchmark, True)])
+    print_table(table)
     say("population: prompts like these; benchmark: these prompts")
 
 
@@ -62,7 +64,7 @@ def show_moments(posteriors: Posteriors, prob: float | None) -> None:
             rows += moments(item.counts, prob=level).rows
     if not rows:
         return
-    table = _table(f"Moments: CLT intervals are approximate, {100 * level:.4g}%")
+    table = new_table(f"Moments: CLT intervals are approximate, {100 * level:.4g}%")
     for name in ("system", "benchmark", "prompts", "mean", "SE population", "CLT population", "SE benchmark"):
         table.add_column(name, overflow="fold")
     for name in ("CLT benchmark", "σ²", "ρ"):
@@ -74,19 +76,19 @@ def show_moments(posteriors: Posteriors, prob: float | None) -> None:
         ]
         cells = [row.system, row.benchmark, f"{row.n_prompts:,}", number(row.mean, 4)]
         cells += [number(row.se_population), ends[0], number(row.se_benchmark), ends[1]]
-        _add(table, [*cells, number(row.sigma2), number(row.rho)])
-    _print(table)
+        add_row(table, [*cells, number(row.sigma2), number(row.rho)])
+    print_table(table)
 
 
 def show_comparison(comparison: Comparison) -> None:
     """Print models of one run, best first, and which of them describes it."""
     warn(comparison.warnings)
-    table = _table(f"Models of {comparison.run}: log predictive density of left-out prompts, nats")
+    table = new_table(f"Models of {comparison.run}: log predictive density of left-out prompts, nats")
     for name in comparison.HEADER:
         table.add_column(name, justify="left" if name == "model" else "right", overflow="fold")
     for cells in comparison.cells():
-        _add(table, cells)
-    _print(table)
+        add_row(table, cells)
+    print_table(table)
     say(f"{comparison.sentence()}.")
 
 
@@ -94,15 +96,18 @@ def show_plan(plan: Plan) -> None:
     """Print a plan and its curve."""
     warn(plan.warnings)
     say(plan.sentence())
-    table = _table(f"Width of the {interval_words(plan.prob, 'interval')} over {plan.futures:,} simulated futures")
-    for name in ("generations per prompt", "median width", "90% of futures", "assurance", "±"):
+    table = new_table(f"Width of the {interval_words(plan.prob, 'interval')} over {plan.futures:,} simulated futures")
+    names = ["generations per prompt", "median width", "90% of futures", "assurance", "±"]
+    if plan.measure == "sd":
+        names.insert(1, "median standard deviation")
+    for name in names:
         table.add_column(name, justify="right")
     for row in plan.to_frame().to_dict(orient="records"):
-        band = f"{number(row['width_lower'])} to {number(row['width_upper'])}"
         chosen = " ←" if plan.k is not None and row["generations"] == plan.k else ""
-        cells = [f"{row['generations']:,.0f}{chosen}", number(row["width"]), band]
-        _add(table, [*cells, f"{row['assurance']:.3f}", f"{row['assurance_mcse']:.3f}"])
-    _print(table)
+        cells = [f"{row['generations']:,.0f}{chosen}", *([number(row["sd"])] if plan.measure == "sd" else [])]
+        cells += [number(row["width"]), f"{number(row['width_lower'])} to {number(row['width_upper'])}"]
+        add_row(table, [*cells, f"{row['assurance']:.3f}", f"{row['assurance_mcse']:.3f}"])
+    print_table(table)
 
 
 def warn(sentences: Iterable[str]) -> None:
@@ -133,21 +138,24 @@ def _interval(lower: float, upper: float) -> str:
     return "refused" if np.isnan(lower) else f"{number(lower)} to {number(upper)}"
 
 
-def _table(title: str) -> Table:
+def new_table(title: str) -> Table:
+    """An empty table with a title."""
     from rich import box
     from rich.table import Table
 
     return Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
 
 
-def _add(table: Table, cells: Sequence[str]) -> None:
+def add_row(table: Table, cells: Sequence[str]) -> None:
+    """Add a row of plain texts."""
     from rich.text import Text
 
     # As Text, so that square brackets in a name are no instructions to Rich.
     table.add_row(*(Text("".join(char if char.isprintable() else "�" for char in cell)) for cell in cells))
 
 
-def _print(table: Any) -> None:
+def print_table(table: Any) -> None:
+    """Print a table, wide enough for files and pipes."""
     from rich.console import Console
 
     console = Console()

@@ -8,8 +8,12 @@ from collections.abc import Sequence
 from bayeseval import metrics
 from bayeseval.errors import OptionError
 from bayeseval.metrics import Metric
+from bayeseval.planning import SystemGuess
 
-__all__ = ["columns_from", "levels_from", "metric_from", "numbers_from", "priors_from"]
+__all__ = [
+    "columns_from", "guess_from", "levels_from", "metric_from", "numbers_from", "priors_from", "published_from",
+    "tokens_from",
+]  # fmt: skip
 
 _METRIC = re.compile(r"(?P<kind>pass@|pass\^|g-?pass@|mg-?pass@)(?P<k>\d+)(?:[:_](?P<tau>[\d./]+))?", re.IGNORECASE)
 
@@ -101,3 +105,57 @@ def levels_from(text: str) -> tuple[float, ...]:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
         raise OptionError(f"--levels must look like 0,0.5,1, but {text!r} was given") from None
+
+
+def published_from(text: str) -> tuple[float, float, int, int]:
+    """Mean, standard error, prompts and generations of a published score.
+
+    Examples
+    --------
+    >>> published_from("0.856,0.0068,1319,50")
+    (0.856, 0.0068, 1319, 50)
+    """
+    try:
+        mean, se, prompts, generations = text.split(",")
+        return float(mean), float(se), int(prompts), int(generations)
+    except ValueError:
+        raise OptionError(
+            f"--published must be mean, standard error, prompts and generations, such as 0.856,0.0068,1319,50, but "
+            f"{text!r} was given"
+        ) from None
+
+
+def tokens_from(text: str) -> dict[str, float]:
+    """Tokens and prices, as arguments of `Cost.of_tokens`.
+
+    Examples
+    --------
+    >>> tokens_from("200,1500,0.25,2")
+    {'prompt_tokens': 200.0, 'generation_tokens': 1500.0, 'input_price': 0.25, 'output_price': 2.0}
+    """
+    names = ("prompt_tokens", "generation_tokens", "input_price", "output_price")
+    try:
+        return dict(zip(names, [float(part) for part in text.split(",")], strict=True))
+    except ValueError:
+        raise OptionError(
+            f"--tokens must be tokens of a prompt and of a generation and prices of a million of each, such as "
+            f"200,1500,0.25,2, but {text!r} was given"
+        ) from None
+
+
+def guess_from(text: str) -> SystemGuess:
+    """A guessed system.
+
+    Examples
+    --------
+    >>> guess_from("new=0.63,0.3")
+    SystemGuess(mean=0.63, sd=0.3, name='new')
+    """
+    name, _, numbers = text.rpartition("=")
+    try:
+        mean, sd = (float(part) for part in numbers.split(","))
+    except ValueError:
+        name = ""
+    if not name.strip():
+        raise OptionError(f"--guess must look like new=0.63,0.3, but {text!r} was given")
+    return SystemGuess(mean, sd, name.strip())

@@ -1,4 +1,4 @@
-"""The work behind `bayeseval fit`, `plan` and `report`."""
+"""The work behind `bayeseval fit` and `report`, and how files become posteriors for every command."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 import typer
 
 from bayeseval.catalogue import DEFAULT_MODEL
-from bayeseval.cli.tables import say, show_comparison, show_moments, show_plan, show_scores
-from bayeseval.cli.words import columns_from, levels_from, metric_from, numbers_from, priors_from
+from bayeseval.cli.tables import say, show_comparison, show_moments, show_scores
+from bayeseval.cli.words import columns_from, levels_from, metric_from, priors_from
 from bayeseval.comparison.sensitivity import prior_sensitivity
 from bayeseval.comparison.stacked import Stacked
 from bayeseval.credits import Credits
@@ -31,7 +31,10 @@ from bayeseval.reporting.content import Material, document
 from bayeseval.reporting.files import as_json as json_text
 from bayeseval.reporting.files import require_writable
 
-__all__ = ["Settings", "posteriors_of", "run_fit", "run_plan", "run_report", "save", "settings", "targets"]
+__all__ = [
+    "SAVED", "Settings", "distinct_files", "fit_results", "posteriors_of", "print_document", "read_results",
+    "require_one_run", "run_fit", "run_report", "save", "settings",
+]  # fmt: skip
 
 SAVED = ".nc"
 
@@ -75,15 +78,15 @@ def settings(given: Mapping[str, Any]) -> Settings:
     )
 
 
-def targets(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of `bayeseval.plan` from those of the command."""
-    names = ("width", "estimand", "prompts", "n_prompts", "assurance", "attempts", "futures", "prob", "seed")
-    generations = None if given["generations"] is None else numbers_from(given["generations"])
-    return {**{name: given[name] for name in names}, "generations": generations, "progress": not given["quiet"]}
-
-
-def posteriors_of(paths: Sequence[str], chosen: Settings) -> Posteriors:
+def posteriors_of(paths: Sequence[str], chosen: Settings, only_one: str | None = None) -> Posteriors:
     """Load saved posteriors; read and fit everything else.
+
+    Parameters
+    ----------
+    paths : sequence of str
+    chosen : Settings
+    only_one : str, optional
+        What needs a single run: several are refused before any is fitted.
 
     Raises
     ------
@@ -92,20 +95,47 @@ def posteriors_of(paths: Sequence[str], chosen: Settings) -> Posteriors:
     """
     found = _chosen([load(path) for path in paths if path.endswith(SAVED)], chosen)
     results = [path for path in paths if not path.endswith(SAVED)]
-    if results:
-        source: Any = results[0] if len(results) == 1 else results
-        counts: Any = (
-            read(source, threshold=chosen.threshold, quiet=chosen.quiet, **chosen.columns)
-            if chosen.credit is None
-            else _credits(source, chosen)
-        )
+    counts = read_results(results, chosen) if results else None
+    if counts is not None:
         counts = counts.select(system=chosen.system or None, benchmark=chosen.benchmark or None)
-        fitted = fit(counts, progress=not chosen.quiet, **chosen.fitting)
-        new = list(fitted) if isinstance(fitted, Posteriors) else [fitted]
-        if len(new) < len(counts.run_names):
-            raise KeyboardInterrupt
-        found += new
+    if only_one is not None:
+        new = [] if counts is None else counts.run_names
+        require_one_run([*((one.system, one.benchmark) for one in found), *new], only_one)
+    if counts is not None:
+        found += fit_results(counts, chosen)
     return Posteriors(tuple(found))
+
+
+def read_results(paths: Sequence[str], chosen: Settings) -> Any:
+    """Counts, outcomes or credits of all runs in some files."""
+    source: Any = paths[0] if len(paths) == 1 else list(paths)
+    if chosen.credit is not None:
+        return _credits(source, chosen)
+    return read(source, threshold=chosen.threshold, quiet=chosen.quiet, **chosen.columns)
+
+
+def fit_results(counts: Any, chosen: Settings) -> list[Any]:
+    """A posterior of every run.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        When an interrupt left some runs without one.
+    """
+    fitted = fit(counts, progress=not chosen.quiet, **chosen.fitting)
+    new = list(fitted) if isinstance(fitted, Posteriors) else [fitted]
+    if len(new) < len(counts.run_names):
+        raise KeyboardInterrupt
+    return new
+
+
+def require_one_run(names: Sequence[tuple[str, str]], what: str) -> None:
+    """Refuse several runs where one is asked about."""
+    if len(names) != 1:
+        there = ", ".join(f"{system!r} on {benchmark!r}" for system, benchmark in names[:20])
+        raise OptionError(
+            f"{what} takes one run, but there are {len(names)}: {there}; choose one with --system and --benchmark"
+        )
 
 
 def _credits(source: Any, chosen: Settings) -> Credits:
@@ -159,7 +189,7 @@ def run_fit(
             "post.mean().to_frame() in Python"
         )
     if as_json:
-        _print_document(
+        print_document(
             posteriors, "fit", metrics, prob, files={"posteriors": [str(file) for file in files]} if files else None
         )
         return
@@ -175,19 +205,6 @@ def run_fit(
         say(repr(prior_sensitivity(posterior, progress=not chosen.quiet)))
     for file in files:
         typer.echo(f"saved {file}")
-
-
-def run_plan(paths: Sequence[str], chosen: Settings, target: Mapping[str, Any], as_json: bool) -> None:
-    """Plan every run, and print the plans."""
-    for name in ("width", "assurance"):
-        require_probability(name, target[name])  # before any long work
-    posteriors = posteriors_of(paths, chosen)
-    plans = [plan(posterior, **target) for posterior in posteriors]
-    if as_json:
-        _print_document(posteriors, "plan", [], target["prob"], plans)
-        return
-    for one in plans:
-        show_plan(one)
 
 
 def run_report(
@@ -214,12 +231,12 @@ def run_report(
     report(posteriors, target, title=title, metrics=metrics, plans=plans, prob=prob, commands=[command])
     if as_json:
         files = {"report": str(target)}
-        _print_document(posteriors, "report", metrics, prob, plans, title=title, files=files, commands=[command])
+        print_document(posteriors, "report", metrics, prob, plans, title=title, files=files, commands=[command])
     else:
         typer.echo(str(target))
 
 
-def _print_document(
+def print_document(
     posteriors: Posteriors,
     kind: str,
     metrics: Sequence[Any] | None,
@@ -230,9 +247,13 @@ def _print_document(
     files: Mapping[str, Any] | None = None,
     commands: Sequence[str] = (),
 ) -> None:
-    material = Material.gather(
-        posteriors, title=title, metrics=metrics, plans=list(plans), prob=prob, commands=commands
-    )
+    """Print the document of runs and their plans; of plans alone where there is no run."""
+    if len(posteriors):
+        material = Material.gather(
+            posteriors, title=title, metrics=metrics, plans=list(plans), prob=prob, commands=commands
+        )
+    else:
+        material = Material.of_plans(plans)
     record = document(material, kind, prompts=False)
     typer.echo(json_text({**record, "files": dict(files)} if files else record), nl=False)
 
@@ -271,11 +292,18 @@ def save(posteriors: Posteriors, target: Path) -> list[Path]:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OptionError(f"the folder {target} cannot be made: {error.strerror}; choose another one") from None
-    files: dict[Path, Posterior] = {}
-    for posterior in posteriors:
-        stem = re.sub(r"[^\w.-]+", "-", f"{posterior.system}--{posterior.benchmark}")[:120].strip("-.") or "run"
-        name, copy = target / f"{stem}{SAVED}", 2
+    runs = [(posterior.system, posterior.benchmark) for posterior in posteriors]
+    files = distinct_files(runs, target, SAVED)
+    return [posterior.save(file) for posterior, file in zip(posteriors, files, strict=True)]
+
+
+def distinct_files(runs: Sequence[tuple[str, str]], folder: Path, suffix: str, start: str = "") -> list[Path]:
+    """Names of files for runs, made of system and benchmark, no two of them alike."""
+    files: dict[Path, None] = {}
+    for system, benchmark in runs:
+        stem = start + (re.sub(r"[^\w.-]+", "-", f"{system}--{benchmark}")[:120].strip("-.") or "run")
+        name, copy = folder / f"{stem}{suffix}", 2
         while name in files:
-            name, copy = target / f"{stem}-{copy}{SAVED}", copy + 1
-        files[name] = posterior
-    return [posterior.save(name) for name, posterior in files.items()]
+            name, copy = folder / f"{stem}-{copy}{suffix}", copy + 1
+        files[name] = None
+    return list(files)

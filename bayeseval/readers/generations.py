@@ -21,7 +21,10 @@ from bayeseval.readers.records import Records, key_words, number, refuse_duplica
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Generations", "KeyedRows", "cube_columns", "keyed_rows"]
+__all__ = ["UNNUMBERED", "Generations", "KeyedRows", "cube_columns", "keyed_rows"]
+
+UNNUMBERED = "no column numbers the generations"
+"""What the account of a table says whose generations are numbered in order of rows."""
 
 
 class Generations(Records):
@@ -138,9 +141,7 @@ class KeyedRows:
             refuse_duplicates(table, {name: self.columns[name] for name in key}, choice.columns)
         else:
             self.columns["generation"] = numbered_in_order(table, self.rows, choice, self.columns)
-            account.append(
-                f"{table.origin.label}: no column numbers the generations, so they are numbered in order of rows"
-            )
+            account.append(f"{table.origin.label}: {UNNUMBERED}, so they are numbered in order of rows")
         refuse_changing_groups(self.columns, table.origin)
         return account
 

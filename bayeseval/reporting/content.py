@@ -99,6 +99,13 @@ class Material:
             commands=tuple(commands),
         )
 
+    @classmethod
+    def of_plans(cls, plans: Sequence[Plan]) -> Material:
+        """Plans without any run: from published numbers, or from a prior alone."""
+        first = plans[0]
+        made = datetime.now(UTC).isoformat(timespec="seconds")
+        return cls(f"{first.system} on {first.benchmark}", first.prob, made, (), tuple(plans), ())
+
     def problems(self) -> list[tuple[Run | None, str]]:
         """What is wrong, run by run and then plan by plan; None stands for a plan."""
         found: list[tuple[Run | None, str]] = [(run, text) for run in self.runs for text in run.problems]

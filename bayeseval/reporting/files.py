@@ -19,7 +19,7 @@ from bayeseval.files import write_whole
 __all__ = ["as_json", "plain_data", "require_writable", "write_text"]
 
 
-def require_writable(path: str | Path, suffixes: tuple[str, ...]) -> Path:
+def require_writable(path: str | Path, suffixes: tuple[str, ...], what: str = "a report") -> Path:
     """Look, before any long work, whether a file can be written there.
 
     Parameters
@@ -27,6 +27,8 @@ def require_writable(path: str | Path, suffixes: tuple[str, ...]) -> Path:
     path : str or pathlib.Path
     suffixes : tuple of str
         The formats that exist.
+    what : str
+        What is written, for the sentence.
 
     Returns
     -------
@@ -43,11 +45,11 @@ def require_writable(path: str | Path, suffixes: tuple[str, ...]) -> Path:
     'report.html'
     """
     if not isinstance(path, str | os.PathLike) or not str(path):
-        raise OptionError(f"path must name a file, such as 'report.html', but {path!r} was given")
+        raise OptionError(f"path must name a file, such as 'report{suffixes[0]}', but {path!r} was given")
     target = Path(path).expanduser()
     if target.suffix.lower() not in suffixes:
         raise OptionError(
-            f"a report is written as {' or '.join(suffixes)}, but {str(path)!r} was given: choose one of these suffixes"
+            f"{what} is written as {' or '.join(suffixes)}, but {str(path)!r} was given: choose one of these suffixes"
         )
     folder = target.parent
     if target.is_dir():
