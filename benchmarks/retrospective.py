@@ -116,7 +116,7 @@ def compare(run: Run) -> Iterator[dict[str, object]]:
                 "ratio_sd": row["sd"] / seen.sd,
                 "headline": headline.method,
                 "seen_headline": headline.width,
-                "warnings": list(plan.warnings),
+                "warnings": len(plan.warnings),
             }
 
 
