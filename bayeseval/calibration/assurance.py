@@ -41,9 +41,7 @@ class Cell:
     @property
     def words(self) -> str:
         """The cell in words."""
-        return (
-            f"{self.score.name}, {self.estimand}, {self.design} prompts: {self.prompts} × {self.pilot} → {self.planned}"
-        )
+        return f"{self.score.name}, {self.estimand}, {self.design}: {self.prompts} × {self.pilot} → {self.planned}"
 
 
 _DESIGNS = (("population", "same"), ("benchmark", "same"), ("population", "fresh"))

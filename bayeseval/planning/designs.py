@@ -48,7 +48,7 @@ class Frontier:
         The target, where one was given.
     assurance, prob : float
     least_prompts : int or None
-        Prompts that the target needs even with endless generations.
+        Prompts that the target needs, with the probability asked, even with endless generations.
     table : pandas.DataFrame
         One row a number of generations: generations, n_prompts, cost, width (median), width_lower, width_upper (90%
         band), sd (median), assurance (probability of meeting the target), assurance_mcse, feasible.
@@ -234,7 +234,8 @@ def frontier(
     least = None
     if budget is None and setup.analysis.known is not None:
         probe = setup.futures_of(START, seed)
-        least = int(np.ceil(START * (setup.floor(probe) / setup.target) ** 2))
+        remains = float(np.quantile(setup.floor(probe), assurance, method="inverted_cdf"))
+        least = int(np.ceil(START * (remains / setup.target) ** 2))
     return _result(setup, cost, rows, width, sd, budget, assurance, least)
 
 

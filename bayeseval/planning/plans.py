@@ -72,6 +72,10 @@ class Plan:
         Median width (or standard deviation, where that is the target) with infinitely many generations: no k gets
         below it. Known p_i say more about the mean of a Beta than their average does, so that it may lie up to a tenth
         below that of the plain mean, 2 z sigma / sqrt(n).
+    floor_assurance : float
+        Probability of meeting the target with infinitely many generations.
+    prompts_needed : int or None
+        About how many prompts like these would meet it then with the probability asked; None for the benchmark.
     width, sd : float or None
         The target: width of the interval, or posterior standard deviation. One of them is None.
     assurance, prob : float
@@ -105,6 +109,8 @@ class Plan:
 
     k: int | None
     floor: float
+    floor_assurance: float
+    prompts_needed: int | None
     width: float | None
     sd: float | None
     assurance: float
@@ -166,10 +172,10 @@ class Plan:
                 f"{self.assurance:g} ({median} there {last[self.measure]:.3g})."
             )
         row = self.curve[self.curve["generations"] == self.k].iloc[0]
-        noun = "generation" if self.k == 1 else "generations"
+        noun, verb = ("generation", "gives") if self.k == 1 else ("generations", "give")
         already = " already run" if self.k == self.generations_so_far else ""
         return (
-            f"{self.k} {noun} per prompt{already} give {goal} with probability {row['assurance']:.2f} "
+            f"{self.k} {noun} per prompt{already} {verb} {goal} with probability {row['assurance']:.2f} "
             f"(± {row['assurance_mcse']:.2f} from {self.futures} simulated futures; {median} {row[self.measure]:.3g})."
         )
 
@@ -178,9 +184,10 @@ class Plan:
             return ""
         lowest = f"±{self.floor / 2:.3g}" if self.measure == "width" else f"a standard deviation of {self.floor:.3g}"
         text = f" With {self.n_prompts:,} prompts no number of generations gets below about {lowest}."
-        if self.k is None and self.floor > self.target:
-            needed = int(np.ceil(self.n_prompts * (self.floor / self.target) ** 2))
-            text += f" More prompts would: about {needed:,} or more."
+        if self.k is None and self.floor_assurance < self.assurance:
+            if self.floor <= self.target:
+                text += f" Even endless generations would reach the target with probability {self.floor_assurance:.2f}."
+            text += f" More prompts would do: about {self.prompts_needed:,} or more."
         elif self.k is None:
             text += " The target lies just above that: somewhat more prompts are the cheaper way to it."
         return text

@@ -51,15 +51,15 @@ class Setup:
         ((_, correct, have),) = simulator.data([k])
         return self.analysis.counted(correct, have, simulator.key)
 
-    def floor(self, simulator: Futures) -> float:
-        """Median of what remains with endless generations."""
+    def floor(self, simulator: Futures) -> np.ndarray:
+        """Width or standard deviation that remains with endless generations, in each future."""
         if self.estimand == "benchmark":
-            return 0.0
+            return np.zeros(self.futures)
         if self.analysis.known is not None:
             spread = self.analysis.known(simulator.p)
         else:
             spread = self.spread_at(simulator, max(ENDLESS, 4 * int(simulator.start.max(initial=0))))
-        return float(np.median(getattr(spread, self.measure)))
+        return np.asarray(getattr(spread, self.measure))
 
 
 def set_up(

@@ -122,14 +122,18 @@ def plan(
         for k, correct, have in simulator.data(ladder):
             rows[k] = row(setup.analysis.counted(correct, have, simulator.key))
             bar.advance()
-        floor = setup.floor(simulator)
+        floors = setup.floor(simulator)
         bar.advance()
     if generations is None:
         _bisect(rows, lambda k: row(setup.spread_at(simulator, k)), assurance)
     best = next((k for k in sorted(rows) if rows[k].assurance >= assurance), None)
+    remains = float(np.quantile(floors, assurance, method="inverted_cdf"))
+    floor = float(np.median(floors))
     return Plan(
         k=best,
         floor=floor,
+        floor_assurance=float(np.mean(floors <= target)),
+        prompts_needed=None if estimand == "benchmark" else int(np.ceil(setup.n_prompts * (remains / target) ** 2)),
         width=width,
         sd=sd,
         assurance=assurance,
@@ -191,6 +195,12 @@ def _warnings(setup: Setup, rows: dict[int, Row], floor: float, best: int | None
         warnings.append(
             f"futures come from {pilot.model}, but are refitted with the beta-binomial (priors {pilot.prior[0]} on mu, "
             f"{pilot.prior[1]} on rho), the model of the exact engine"
+        )
+    if pilot.misfit and not (setup.robust and setup.score.kind == "mean"):
+        warnings.append(
+            f"futures are drawn from {pilot.model}, which fails its check: for {setup.score.name} the widths may come "
+            f"out wider or narrower than this by several per cent, and the band does not show it; plan from several "
+            f"families, be.fit(counts, model=[...])"
         )
     heavy = max(row.unreliable for row in rows.values())
     if heavy > 0.05:

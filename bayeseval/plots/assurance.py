@@ -28,7 +28,7 @@ def plot_kept_assurance(study: Assurance, *, ax: Axes | None = None) -> Axes:
     matplotlib.axes.Axes
     """
     rows = study.rows
-    with canvas(ax, 7.2, 1.5 + 0.28 * len(rows)) as ax:
+    with canvas(ax, 8.4, 1.5 + 0.28 * len(rows)) as ax:
         places = range(len(rows))
         promised = ax.plot(
             [row.promised for row in rows], places, "|", color=colour(2), markersize=12, markeredgewidth=2,
@@ -38,12 +38,12 @@ def plot_kept_assurance(study: Assurance, *, ax: Axes | None = None) -> Axes:
             [row.kept for row in rows], places, xerr=[1.96 * row.error for row in rows], fmt="o", color=colour(0),
             markersize=4.5, capsize=2, linewidth=1.2, label="kept by the follow-ups, ± 1.96 binomial errors",
         )  # fmt: skip
-        ax.set_yticks(list(places), [row.cell for row in rows])
+        ax.set_yticks(list(places), [row.cell for row in rows], fontsize=8.5)
         ax.set_ylim(len(rows) - 0.5, -0.5)
         ax.set_xlim(0, 1)
         ax.tick_params(axis="y", length=0)
         ax.grid(axis="y", visible=False)
         ax.set_xlabel("share of plans whose target is met")
         ax.set_title(f"{rows[0].replicates:,} simulated pilots in each cell")
-        legend_below(ax, [*promised, kept], columns=2)
+        legend_below(ax, [*promised, kept], columns=1)
     return ax

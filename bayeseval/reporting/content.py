@@ -243,7 +243,20 @@ def run_record(run: Run, prompts: bool = True) -> dict[str, Any]:
 
 def plan_record(plan: Plan) -> dict[str, Any]:
     """One plan of the document."""
-    names = ("system", "benchmark", "score", "estimand", "method", "prompts", "n_prompts", "k", "floor", "width")
+    names = (
+        "system",
+        "benchmark",
+        "score",
+        "estimand",
+        "method",
+        "prompts",
+        "n_prompts",
+        "k",
+        "floor",
+        "floor_assurance",
+        "prompts_needed",
+        "width",
+    )
     record = {
         name: getattr(plan, name)
         for name in (*names, "sd", "assurance", "prob", "futures", "refits", "source", "rule_generations")

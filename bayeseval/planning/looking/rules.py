@@ -43,7 +43,7 @@ class StopAtWidth:
         elif np.isnan(score.width):
             reason = f"there is no interval yet: {score.name} looks too far beyond the generations that were run"
         else:
-            reason = f"the interval is {score.width:.3g} wide, and {self.width:g} is the target"
+            reason = f"the interval is {score.width:.3g} wide, more than the target {self.width:g}"
             reason += _floor_words(posterior, score, self.width)
         return Decision(stop, reason, "narrow" if stop else None, **_numbers([score], self.prob))
 
