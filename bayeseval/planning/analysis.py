@@ -237,7 +237,7 @@ def _smoothed(log_ratio: np.ndarray) -> tuple[np.ndarray, float]:
         if np.ptp(values) < 1e-9:  # nothing new was seen
             row[:] = 1 / values.size
             continue
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             log_weight, shape = array_stats.psislw(-(values - values.max()))
         weight = np.exp(log_weight - log_weight.max())
         row[:] = weight / weight.sum()
