@@ -311,3 +311,39 @@ def test_nothing_seen_means_nothing_to_plan_from():
     post = be.fit(be.Counts.from_arrays([0, 0], [0, 0]), engine="quadrature", progress=False)
     with pytest.raises(be.BayesevalError, match="run a pilot first"):
         make(post, 0.1)
+
+
+def test_fresh_prompts_of_a_clustered_pilot_are_clusters_of_their_own_and_that_is_said():
+    rng = np.random.default_rng(2)
+    text = np.repeat(rng.beta(2, 2, 12), 6)
+    group = np.repeat([f"text {number}" for number in range(12)], 6)
+    counts = be.Counts.from_arrays(rng.binomial(6, text), 6, group=group)
+    post = be.fit(counts, model="clustered", seed=1, draws=250, progress=False)
+    plan = make(post, 0.1, prompts="fresh", n_prompts=100, generations=[6], futures=20)
+    assert "cluster of its own" in repr(plan)
+    assert "cluster of its own" not in repr(make(post, 0.1, generations=[8], futures=20))
+    assert "cluster of its own" in repr(
+        be.frontier(post, be.Cost(), width=0.3, generations=[4], futures=20, progress=False)
+    )
+
+
+def test_misfit_pilots_say_that_bands_of_other_scores_do_not_show_it():
+    rng = np.random.default_rng(5)
+    counts = be.Counts.from_arrays(rng.binomial(16, rng.choice([0.02, 0.95], 200)), np.full(200, 16))
+    post = be.fit(counts, engine="quadrature", progress=False)
+    options = {"score": be.metrics.pass_at(4), "generations": [16], "futures": 20}
+    assert "the band does not show it" in repr(make(post, 0.1, **options))
+    assert "the band does not show it" not in repr(make(post, 0.1, generations=[16], futures=20))
+
+
+def test_what_endless_generations_reach_is_judged_by_the_assurance():
+    """A median floor below the target does not mean that the target is reached with the probability asked."""
+    found = be.pilot_from_published(0.027, 0.011, 30, 50, seed=1)
+    floor = make(found, 0.05, n_prompts=100, generations=[50]).floor
+    plan = make(found, 1.05 * floor, n_prompts=100, assurance=0.9)
+    assert plan.k is None
+    assert plan.floor < plan.width
+    assert plan.floor_assurance < 0.9
+    assert "Even endless generations would reach the target with probability" in plan.sentence()
+    again = make(found, plan.width, n_prompts=int(1.3 * plan.prompts_needed), generations=[50], assurance=0.9)
+    assert again.floor_assurance > 0.9

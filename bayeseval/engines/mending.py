@@ -21,6 +21,8 @@ RHAT_LIMIT = 1.01
 ESS_LIMIT = 400
 RHAT_AIM, ESS_AIM = 1.007, 800
 """Chains are mended before they reach the limits at which a check warns."""
+MOST_NUMBERS, MOST_TOGETHER = 1 << 24, 1024
+"""Numbers held at once, and points evaluated side by side, while a density is computed at many points."""
 FEWEST = 10
 """Draws for each dimension without which no density can be fitted around them."""
 
@@ -102,9 +104,14 @@ def _evaluator(
     if key not in _evaluators:
         _compat.import_pymc()
         density, constrain, facts = density_of(model, prior, data)
-        _evaluators[key] = (
-            jax.jit(jax.vmap(density, in_axes=(0, None))),
-            jax.jit(jax.vmap(constrain, in_axes=(0, None))),
-            facts,
-        )
+        sizes = sorted((int(values.size) for values in data.arrays.values()), reverse=True)
+        # Some models hold an array for every pair of, say, prompts and nodes.
+        together = int(np.clip(MOST_NUMBERS // max(int(np.prod(sizes[:2])), 1), 1, MOST_TOGETHER))
+
+        def at_many(function: Callable[..., Any]) -> Callable[..., Any]:
+            return jax.jit(
+                lambda points, arrays: jax.lax.map(lambda one: function(one, arrays), points, batch_size=together)
+            )
+
+        _evaluators[key] = at_many(density), at_many(constrain), facts
     return _evaluators[key]

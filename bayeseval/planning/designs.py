@@ -298,14 +298,12 @@ def _result(setup, cost, rows, width, sd, budget, assurance, least) -> Frontier:
     feasible = table[table["feasible"]]
     by = "cost" if budget is None else "width"
     best = feasible.loc[feasible[by].idxmin()] if len(feasible) else None
-    warnings = list(setup.pilot.remarks["population"])
+    warnings = [*setup.pilot.remarks["population"], *setup.cautions]
     if setup.score.k > EXTRAPOLATION_WARNING * table["generations"].min():
         warnings.append(
             f"{setup.score.name} with few generations looks beyond what is run: those widths lean on the shape of the "
             f"fitted distribution, and do not show how uncertain that is"
         )
-    if setup.refits == "exact" and setup.pilot.refits != "exact":
-        warnings.append(f"futures come from {setup.pilot.model}, but are refitted with the beta-binomial")
     return Frontier(
         k=None if best is None else int(best["generations"]),
         n_prompts=None if best is None else int(best["n_prompts"]),

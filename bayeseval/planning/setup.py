@@ -41,6 +41,28 @@ class Setup:
     futures: int
     analysis: Analysis
 
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What must be said beside every plan from this pilot."""
+        pilot, found = self.pilot, []
+        if self.refits == "exact" and pilot.refits != "exact":
+            found.append(
+                f"futures come from {pilot.model}, but are refitted with the beta-binomial (priors {pilot.prior[0]} on "
+                f"mu, {pilot.prior[1]} on rho), the model of the exact engine"
+            )
+        if pilot.misfit and not (self.robust and self.score.kind == "mean"):
+            found.append(
+                f"futures are drawn from {pilot.model}, which fails its check: for {self.score.name} the widths may "
+                f"come out wider or narrower than this by several per cent, and the band does not show it; plan from "
+                f"several families, be.fit(counts, model=[...])"
+            )
+        if pilot.clustered and self.design == "fresh":
+            found.append(
+                "every fresh prompt is taken to come from a cluster of its own: with several prompts to a cluster the "
+                "number of clusters counts, and intervals are wider"
+            )
+        return tuple(found)
+
     def futures_of(self, n_prompts: int, seed: int) -> Futures:
         """Futures with a number of prompts."""
         robust = self.robust and self.estimand == "population"

@@ -189,19 +189,7 @@ def _bisect(rows: dict[int, Row], row_at: Callable[[int], Row], assurance: float
 
 
 def _warnings(setup: Setup, rows: dict[int, Row], floor: float, best: int | None) -> tuple[str, ...]:
-    pilot = setup.pilot
-    warnings = list(pilot.remarks[setup.estimand])
-    if setup.refits == "exact" and pilot.refits != "exact":
-        warnings.append(
-            f"futures come from {pilot.model}, but are refitted with the beta-binomial (priors {pilot.prior[0]} on mu, "
-            f"{pilot.prior[1]} on rho), the model of the exact engine"
-        )
-    if pilot.misfit and not (setup.robust and setup.score.kind == "mean"):
-        warnings.append(
-            f"futures are drawn from {pilot.model}, which fails its check: for {setup.score.name} the widths may come "
-            f"out wider or narrower than this by several per cent, and the band does not show it; plan from several "
-            f"families, be.fit(counts, model=[...])"
-        )
+    warnings = [*setup.pilot.remarks[setup.estimand], *setup.cautions]
     heavy = max(row.unreliable for row in rows.values())
     if heavy > 0.05:
         warnings.append(
