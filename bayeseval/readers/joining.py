@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from bayeseval.counts import Counts
+from bayeseval.credits import Credits
 from bayeseval.errors import DataError, OptionError, ReadError
 from bayeseval.outcomes import Outcomes
 from bayeseval.readers.cells import Origin
@@ -16,8 +17,8 @@ from bayeseval.readers.codes import combine, factorize, places
 
 __all__ = ["Kind", "Piece", "Results", "joined", "of_kind"]
 
-Kind = Literal["counts", "outcomes"]
-Results = Counts | Outcomes
+Kind = Literal["counts", "outcomes", "credits"]
+Results = Counts | Outcomes | Credits
 
 
 @dataclass(frozen=True)
@@ -27,14 +28,17 @@ class Piece:
     Attributes
     ----------
     origin : Origin
-    results : Counts or Outcomes
+    results : Counts, Outcomes or Credits
     numbered : bool
         Whether rows were numbered for want of a generation column.
+    run : str
+        What tells a repeated run with equal results from a copy of the file, such as its date; empty where unknown.
     """
 
     origin: Origin
     results: Results
     numbered: bool = False
+    run: str = ""
 
 
 def of_kind(piece: Piece, kind: Kind | None) -> Piece:
@@ -43,6 +47,10 @@ def of_kind(piece: Piece, kind: Kind | None) -> Piece:
         return Piece(piece.origin, piece.results.counts())
     if kind == "outcomes" and isinstance(piece.results, Counts):
         raise OptionError(f"{piece.origin.label} holds counts, which cannot be taken apart into outcomes")
+    if kind == "credits" and not isinstance(piece.results, Credits):
+        raise OptionError(f"{piece.origin.label} holds {type(piece.results).__name__.lower()}, not credits")
+    if kind != "credits" and isinstance(piece.results, Credits):
+        raise OptionError(f"{piece.origin.label} holds credits: read them with kind='credits'")
     return piece
 
 
@@ -52,8 +60,8 @@ def joined(pieces: Sequence[Piece], kind: Kind | None, aside: list[str]) -> Resu
     Parameters
     ----------
     pieces : sequence of Piece
-    kind : "counts", "outcomes" or None
-        What is asked for.
+    kind : "counts", "outcomes", "credits" or None
+        What is asked for. Credits are only joined with credits.
     aside : list of str
         Gets a line for everything set aside here.
 
@@ -64,6 +72,9 @@ def joined(pieces: Sequence[Piece], kind: Kind | None, aside: list[str]) -> Resu
     DataError
         If a prompt of counts, or a generation of outcomes, occurs twice.
     """
+    if kind == "credits" or any(isinstance(piece.results, Credits) for piece in pieces):
+        credits = _numbered_on([of_kind(piece, "credits") for piece in pieces])
+        return Credits._concat([cast(Credits, piece.results) for piece in credits], [piece.origin for piece in credits])
     counts = [piece for piece in pieces if isinstance(piece.results, Counts)]
     outcomes = [piece for piece in pieces if isinstance(piece.results, Outcomes)]
     if kind is None and counts and outcomes:
@@ -133,12 +144,11 @@ def _numbered_on(pieces: list[Piece]) -> list[Piece]:
     starts = np.cumsum([0, *(len(piece.results) for piece in numbered)])
     fresh: dict[int, Piece] = {}
     for piece, start, stop in zip(numbered, starts[:-1], starts[1:], strict=True):
-        outcomes, changed = cast(Outcomes, piece.results), generation[start:stop]
-        if not np.array_equal(changed, outcomes.generation):
+        results, changed = cast(Outcomes | Credits, piece.results), generation[start:stop]
+        if not np.array_equal(changed, results.generation):
             line = f"{piece.origin.label}: generations are numbered on from those of the files before"
-            columns = {**outcomes._columns(), "generation": changed}
-            outcomes = Outcomes._assemble(**columns, account=(*outcomes.account, line))
-        fresh[id(piece)] = Piece(piece.origin, outcomes, numbered=True)
+            results = results._replaced(generation=changed, account=(*results.account, line))
+        fresh[id(piece)] = Piece(piece.origin, results, numbered=True)
     return [fresh.get(id(piece), piece) for piece in pieces]
 
 
@@ -146,6 +156,6 @@ def _refuse_copies(pieces: list[Piece]) -> None:
     """Two files with the same content are one file copied: numbering on would count its generations twice."""
     seen: dict[str, Piece] = {}
     for piece in pieces:
-        twin = seen.setdefault(piece.results.fingerprint, piece)
+        twin = seen.setdefault(f"{piece.run} {piece.results.fingerprint}", piece)
         if twin is not piece:
             raise DataError(f"{twin.origin.label} and {piece.origin.label} hold the same generations: name one of them")

@@ -1,0 +1,141 @@
+"""Which of several metrics, scorers and filters of a tool's file is meant: the only one, or the one that is named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bayeseval.errors import OptionError
+from bayeseval.readers.records import number
+from bayeseval.readers.samples import File, Sample
+
+__all__ = ["NO_SCORE", "chosen"]
+
+NO_SCORE = "(no score)"
+_MOST_SHOWN = 30
+
+
+def chosen(
+    file: File, rows: Sequence[Sample], wanted: Sequence[str], filter: str | None
+) -> tuple[list[Sample], list[Any], list[str]]:
+    """Samples that have the metric that is meant, what it gave each of them, and lines for the account.
+
+    The choice is made for every benchmark on its own. A single metric needs none; several that agree on every
+    generation are one. Samples of another view than that of the metric are set aside.
+
+    Parameters
+    ----------
+    file : File
+    rows : sequence of Sample
+    wanted : sequence of str
+        Names given by the user; the first that a benchmark has counts. For lm-evaluation-harness also the metric
+        without its filter.
+    filter : str or None
+
+    Raises
+    ------
+    OptionError
+        If several metrics disagree and none is named, or what is named does not exist; the choices are listed.
+    """
+    runs: dict[str, list[Sample]] = {}
+    for row in rows:
+        runs.setdefault(row.benchmark, []).append(row)
+    names = {benchmark: _names(part) for benchmark, part in runs.items()}
+    every = list(dict.fromkeys(name for found in names.values() for name, _ in found))
+    _refuse_unknown(file, wanted, filter, every)
+    kept: list[Sample] = []
+    values: list[Any] = []
+    notes: list[str] = []
+    for benchmark, part in runs.items():
+        name, view = _one(file, benchmark, part, names[benchmark], wanted, filter, notes)
+        inside = [row for row in part if row.view == view]
+        if len(inside) < len(part):
+            others = sorted({row.view for row in part} - {view})
+            notes.append(
+                f"set aside: {number(len(part) - len(inside), 'generation')} of "
+                f"{', '.join(other or 'the plain part' for other in others[:5])}, never pooled with the others"
+            )
+        kept += inside
+        values += [row.scores.get(name) for row in inside]
+    return kept, values, notes
+
+
+def _names(rows: Sequence[Sample]) -> list[tuple[str, str]]:
+    """Metrics and the views that they belong to, those of the plain part first."""
+    found = dict.fromkeys((name, row.view) for row in rows for name in row.scores)
+    views = list(dict.fromkeys(row.view for row in rows))
+    return sorted(found, key=lambda pair: (pair[1] != "", views.index(pair[1])))
+
+
+def _matching(file: File, names: Sequence[str], wanted: str | None, filter: str | None) -> list[str]:
+    found = list(names)
+    if wanted is not None:
+        exact = [name for name in found if name == wanted]
+        found = exact or [name for name in found if file.filters.get(name, ("", ""))[0] == wanted]
+    if filter is not None:
+        found = [name for name in found if file.filters.get(name, ("", filter))[1] == filter]
+    return found
+
+
+def _one(
+    file: File,
+    benchmark: str,
+    rows: Sequence[Sample],
+    pairs: Sequence[tuple[str, str]],
+    wanted: Sequence[str],
+    filter: str | None,
+    notes: list[str],
+) -> tuple[str, str]:
+    if not pairs:
+        return NO_SCORE, rows[0].view
+    names = [name for name, _ in pairs]
+    view_of = dict(reversed(pairs))
+    found = next((some for name in wanted if (some := _matching(file, names, name, filter))), [])
+    if not found:
+        plain = [name for name, view in pairs if view == pairs[0][1]]
+        found = _matching(file, plain, None, filter) or plain
+        if wanted and len(found) == 1:
+            notes.append(f"{benchmark} has no metric {wanted[0]!r}; its only one, {found[0]!r}, is taken")
+    if len(found) > 1:
+        differ = _disagreement(rows, found)
+        if differ is not None:
+            raise OptionError(_ask(file, benchmark, found, differ))
+        notes.append(f"{benchmark}: {', '.join(map(repr, found))} agree on every generation; {found[0]!r} is taken")
+    else:
+        unused = [name for name in names if name != found[0]]
+        more = f" (there are also {_listed(unused)})" if unused else ""
+        notes.append(f"{benchmark}: the score is {found[0]!r}{more}")
+    return found[0], view_of[found[0]]
+
+
+def _disagreement(rows: Sequence[Sample], names: Sequence[str]) -> Sample | None:
+    """The first sample to which two metrics gave something different."""
+    for row in rows:
+        given = [row.scores.get(name) for name in names]
+        if any(value != given[0] and not (value != value and given[0] != given[0]) for value in given[1:]):
+            return row
+    return None
+
+
+def _ask(file: File, benchmark: str, names: Sequence[str], row: Sample) -> str:
+    given = ", ".join(f"{row.scores.get(name)!r}" for name in names[:4])
+    filters = list(dict.fromkeys(file.filters[name][1] for name in names if name in file.filters))
+    more = f" or filter= with one of {_listed(filters)}" if len(filters) > 1 else ""
+    return (
+        f"{file.path}: {benchmark} has several metrics, and they differ first at {row.place}, prompt "
+        f"{str(row.prompt)!r} ({given}{', ...' if len(names) > 4 else ''}): say metric= with one of {_listed(names)}"
+        f"{more}"
+    )
+
+
+def _refuse_unknown(file: File, wanted: Sequence[str], filter: str | None, every: Sequence[str]) -> None:
+    if wanted and every and not any(_matching(file, every, name, None) for name in wanted) and len(every) > 1:
+        raise OptionError(f"{file.path} has no metric {wanted[0]!r}; it has {_listed(every)}: say one with metric=")
+    filters = list(dict.fromkeys(file.filters[name][1] for name in every if name in file.filters))
+    if filter is not None and filters and filter not in filters and len(filters) > 1:
+        raise OptionError(f"{file.path} has no filter {filter!r}; it has {_listed(filters)}: say one with filter=")
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
+    return ", ".join(map(repr, names[:_MOST_SHOWN])) + more
