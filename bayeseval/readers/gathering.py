@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -19,18 +19,12 @@ from bayeseval.readers.columns import NotResults
 from bayeseval.readers.joining import Kind, Piece
 from bayeseval.readers.metrics import chosen
 from bayeseval.readers.records import key_words, number
-from bayeseval.readers.samples import File, Sample, Total
+from bayeseval.readers.samples import File, Sample, Total, score_value
 from bayeseval.readers.values import credit_values, scores
 
-__all__ = ["Policy", "Request", "gathered", "score_value"]
+__all__ = ["Policy", "Request", "gathered"]
 
 Policy = Literal["drop", "wrong"]
-
-_WORDS = {
-    "c": 1.0, "correct": 1.0, "true": 1.0, "yes": 1.0, "pass": 1.0, "passed": 1.0,
-    "i": 0.0, "incorrect": 0.0, "false": 0.0, "no": 0.0, "fail": 0.0, "failed": 0.0, "n": 0.0,
-    "p": 0.5,
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -47,6 +41,8 @@ class Request:
     errored, unscored : "drop", "wrong" or None
     system, benchmark : str or None
         Names given in place of those in the file.
+    used : set of str
+        Gets the metrics in ``metric`` that a file had.
     """
 
     kind: Kind | None = None
@@ -57,6 +53,7 @@ class Request:
     unscored: Policy | None = None
     system: str | None = None
     benchmark: str | None = None
+    used: set[str] = field(default_factory=set)
 
 
 def gathered(name: str, file: File, samples: Iterable[Sample], request: Request) -> Piece:
@@ -83,9 +80,9 @@ def gathered(name: str, file: File, samples: Iterable[Sample], request: Request)
     if not rows:
         raise NotResults(f"{file.path} is of {name}, but holds no samples")
     for row in rows:
-        row.system = request.system or row.system or "system"
-        row.benchmark = request.benchmark or row.benchmark or "benchmark"
-    rows, given, notes = chosen(file, rows, request.metric, request.filter)
+        row.system = str(request.system or row.system or "system")
+        row.benchmark = str(request.benchmark or row.benchmark or "benchmark")
+    rows, given, notes = chosen(file, rows, request.metric, request.filter, request.used)
     read = [_score(row, value, file) for row, value in zip(rows, given, strict=True)]
     keys = _keys(file, rows)
     totals = any(isinstance(value, Total) for value in read)
@@ -95,7 +92,7 @@ def gathered(name: str, file: File, samples: Iterable[Sample], request: Request)
     account += said
     origin = Origin(str(file.path), first=1, unit="generation", counting="as the file has them")
     if totals:
-        return Piece(origin, _counts(file, keys, read, request, account))
+        return Piece(origin, _counts(file, keys, read, request, account), run=file.run)
     numbered = any(row.generation is None for row in rows)
     keys["generation"] = _generations(keys, rows, numbered)
     if numbered:
@@ -119,36 +116,6 @@ def gathered(name: str, file: File, samples: Iterable[Sample], request: Request)
     return Piece(origin, results, numbered=numbered, run=file.run)
 
 
-def score_value(value: Any, where: str) -> float | None:
-    """A score as a number, None where there is none; a word that is not known is refused, never taken for wrong.
-
-    Examples
-    --------
-    >>> [score_value(value, "here") for value in ("C", "P", "I", "N", "yes", True, "0.5", float("nan"))]
-    [1.0, 0.5, 0.0, 0.0, 1.0, 1.0, 0.5, None]
-    """
-    if is_missing(value):
-        return None
-    if isinstance(value, str):
-        word = value.strip().lower()
-        if word in _WORDS:
-            return _WORDS[word]
-        try:
-            found = float(word) if "_" not in word else math.inf
-        except ValueError:
-            found = math.inf
-        if math.isnan(found):
-            return None
-    else:
-        found = float(value) if isinstance(value, (bool, int, float, np.generic)) else math.inf
-    if not math.isfinite(found):
-        raise ReadError(
-            f"{where}: the score is {shown(value)}, which cannot be read. Known are numbers, true and false, yes and "
-            "no, pass and fail, and C, P, I and N; choose another metric with metric=, or correct the file"
-        )
-    return found
-
-
 def _score(row: Sample, value: Any, file: File) -> float | Total | None:
     return value if isinstance(value, Total) else score_value(value, f"{row.place} of {file.path}")
 
@@ -161,6 +128,8 @@ def _keys(file: File, rows: Sequence[Sample]) -> dict[str, Any]:
         value = row.prompt
         if is_missing(value) or (isinstance(value, str) and not value.strip()):
             raise ReadError(f"{row.place} of {file.path} has no prompt id")
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            raise ReadError(f"{row.place} of {file.path} has {shown(value)} where the id of a prompt belongs")
         if isinstance(value, float) and value == int(value):
             value = int(value)
         text = value if isinstance(value, str) else str(value)
@@ -230,7 +199,7 @@ def _policies(
         )
     both = sum(row.errored and value is not None for row, value in zip(rows, read, strict=True))
     if both:
-        said.append(f"{file.path}: {number(both, 'generation')} errored and yet have a score, which counts")
+        said.append(f"{file.path}: a score counts although the run errored: {number(both, 'generation')}")
     return result, said
 
 
@@ -242,16 +211,9 @@ def _counts(
             f"{file.path} holds only how many generations of each prompt were correct, not single {request.kind}: "
             "read it with kind='counts'"
         )
-    codes, first = (
-        np.unique(
-            combine(*(factorize(keys[name])[0] for name in ("system", "benchmark", "prompt"))), return_inverse=True
-        )[1],
-        None,
-    )
-    order = factorize(codes)[0]
-    size = int(order.max()) + 1
-    generations, correct = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    order = factorize(combine(*(factorize(keys[name])[0] for name in ("system", "benchmark", "prompt"))))[0]
     first = np.unique(order, return_index=True)[1]
+    generations, correct = np.zeros(len(first), dtype=np.int64), np.zeros(len(first), dtype=np.int64)
     for place, value in zip(order.tolist(), read, strict=True):
         if value is None:
             continue

@@ -82,6 +82,7 @@ def joined(pieces: Sequence[Piece], kind: Kind | None, aside: list[str]) -> Resu
     if kind == "outcomes":
         counts = [of_kind(piece, kind) for piece in counts]
     outcomes = _numbered_on(outcomes)
+    counts = _added_up(counts)
     if counts or kind == "counts":
         if counts:
             outcomes = [rest for piece in outcomes if (rest := _not_counted_yet(piece, counts, aside))]
@@ -150,6 +151,29 @@ def _numbered_on(pieces: list[Piece]) -> list[Piece]:
             results = results._replaced(generation=changed, account=(*results.account, line))
         fresh[id(piece)] = Piece(piece.origin, results, numbered=True)
     return [fresh.get(id(piece), piece) for piece in pieces]
+
+
+def _added_up(pieces: list[Piece]) -> list[Piece]:
+    """Add up the counts of repeated runs on the same prompts, which their files tell apart, as by their dates."""
+    runs = [piece for piece in pieces if piece.run]
+    prompts = [row[:3] for piece in runs for row in _rows(cast(Counts, piece.results))]
+    if len(set(prompts)) == len(prompts):
+        return pieces
+    _refuse_copies(runs)
+    parts = [cast(Counts, piece.results) for piece in runs]
+    names = [name for name in parts[0]._columns() if all(name in part._columns() for part in parts)]
+    columns = {name: np.concatenate([part._columns()[name] for part in parts]) for name in names}
+    codes = factorize(combine(*(factorize(columns[name])[0] for name in ("system", "benchmark", "prompt"))))[0]
+    first = np.unique(codes, return_index=True)[1]
+    for name in names:
+        if name in ("generations", "correct"):
+            columns[name] = np.bincount(codes, weights=columns[name]).astype(np.int64)
+        else:
+            columns[name] = columns[name][first]
+    account = [line for part in parts for line in part.account]
+    account.append(f"{', '.join(piece.origin.label for piece in runs)}: repeated runs, whose generations are added up")
+    joined = Counts._assemble(**columns, account=tuple(account))
+    return [piece for piece in pieces if not piece.run] + [Piece(Origin("repeated runs"), joined)]
 
 
 def _refuse_copies(pieces: list[Piece]) -> None:

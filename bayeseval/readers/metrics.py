@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bayeseval.errors import OptionError
+from bayeseval.errors import OptionError, ReadError
 from bayeseval.readers.records import number
-from bayeseval.readers.samples import File, Sample
+from bayeseval.readers.samples import File, Sample, Total, score_value
 
 __all__ = ["NO_SCORE", "chosen"]
 
@@ -16,7 +16,7 @@ _MOST_SHOWN = 30
 
 
 def chosen(
-    file: File, rows: Sequence[Sample], wanted: Sequence[str], filter: str | None
+    file: File, rows: Sequence[Sample], wanted: Sequence[str], filter: str | None, used: set[str]
 ) -> tuple[list[Sample], list[Any], list[str]]:
     """Samples that have the metric that is meant, what it gave each of them, and lines for the account.
 
@@ -31,6 +31,8 @@ def chosen(
         Names given by the user; the first that a benchmark has counts. For lm-evaluation-harness also the metric
         without its filter.
     filter : str or None
+    used : set of str
+        Gets the names in ``wanted`` that something was found for.
 
     Raises
     ------
@@ -41,13 +43,11 @@ def chosen(
     for row in rows:
         runs.setdefault(row.benchmark, []).append(row)
     names = {benchmark: _names(part) for benchmark, part in runs.items()}
-    every = list(dict.fromkeys(name for found in names.values() for name, _ in found))
-    _refuse_unknown(file, wanted, filter, every)
     kept: list[Sample] = []
     values: list[Any] = []
     notes: list[str] = []
     for benchmark, part in runs.items():
-        name, view = _one(file, benchmark, part, names[benchmark], wanted, filter, notes)
+        name, view = _one(file, benchmark, part, names[benchmark], wanted, filter, notes, used)
         inside = [row for row in part if row.view == view]
         if len(inside) < len(part):
             others = sorted({row.view for row in part} - {view})
@@ -85,16 +85,21 @@ def _one(
     wanted: Sequence[str],
     filter: str | None,
     notes: list[str],
+    used: set[str],
 ) -> tuple[str, str]:
     if not pairs:
+        used.update(name for name in wanted if name == NO_SCORE)
         return NO_SCORE, rows[0].view
     names = [name for name, _ in pairs]
     view_of = dict(reversed(pairs))
     found = next((some for name in wanted if (some := _matching(file, names, name, filter))), [])
-    if not found:
+    if found:
+        used.update(name for name in wanted if _matching(file, found, name, filter))
+    else:
         plain = [name for name, view in pairs if view == pairs[0][1]]
         found = _matching(file, plain, None, filter) or plain
-        if wanted and len(found) == 1:
+        _refuse_unknown(file, benchmark, wanted, filter, plain)
+        if wanted:
             notes.append(f"{benchmark} has no metric {wanted[0]!r}; its only one, {found[0]!r}, is taken")
     if len(found) > 1:
         differ = _disagreement(rows, found)
@@ -105,16 +110,25 @@ def _one(
         unused = [name for name in names if name != found[0]]
         more = f" (there are also {_listed(unused)})" if unused else ""
         notes.append(f"{benchmark}: the score is {found[0]!r}{more}")
+    notes += file.remarks.get(found[0], [])
     return found[0], view_of[found[0]]
 
 
 def _disagreement(rows: Sequence[Sample], names: Sequence[str]) -> Sample | None:
     """The first sample to which two metrics gave something different."""
     for row in rows:
-        given = [row.scores.get(name) for name in names]
-        if any(value != given[0] and not (value != value and given[0] != given[0]) for value in given[1:]):
+        given = [_comparable(row.scores.get(name)) for name in names]
+        if any(value != given[0] for value in given[1:]):
             return row
     return None
+
+
+def _comparable(value: Any) -> Any:
+    """A score as a number where it can be read as one, so that "C" and 1 are the same."""
+    try:
+        return value if isinstance(value, Total) else score_value(value, "")
+    except ReadError:
+        return str(value)
 
 
 def _ask(file: File, benchmark: str, names: Sequence[str], row: Sample) -> str:
@@ -128,12 +142,18 @@ def _ask(file: File, benchmark: str, names: Sequence[str], row: Sample) -> str:
     )
 
 
-def _refuse_unknown(file: File, wanted: Sequence[str], filter: str | None, every: Sequence[str]) -> None:
-    if wanted and every and not any(_matching(file, every, name, None) for name in wanted) and len(every) > 1:
-        raise OptionError(f"{file.path} has no metric {wanted[0]!r}; it has {_listed(every)}: say one with metric=")
-    filters = list(dict.fromkeys(file.filters[name][1] for name in every if name in file.filters))
-    if filter is not None and filters and filter not in filters and len(filters) > 1:
-        raise OptionError(f"{file.path} has no filter {filter!r}; it has {_listed(filters)}: say one with filter=")
+def _refuse_unknown(
+    file: File, benchmark: str, wanted: Sequence[str], filter: str | None, names: Sequence[str]
+) -> None:
+    """Refuse names that a benchmark with a choice does not have; where there is no choice they are for other files."""
+    filters = list(dict.fromkeys(file.filters[name][1] for name in names if name in file.filters))
+    if filter is not None and len(filters) > 1 and filter not in filters:
+        raise OptionError(f"{file.path}: {benchmark} has no filter {filter!r}; it has {_listed(filters)}")
+    if wanted and len(_matching(file, names, None, filter) or names) > 1:
+        raise OptionError(
+            f"{file.path}: {benchmark} has no metric {wanted[0]!r}; it has {_listed(names)}: say one with metric=, or "
+            "a list of names for several benchmarks"
+        )
 
 
 def _listed(names: Sequence[str]) -> str:

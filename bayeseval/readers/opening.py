@@ -47,13 +47,18 @@ def unharmed(path: Path, what: str) -> Iterator[None]:
 
 def beginning(path: Path, size: int) -> tuple[bytes, bool]:
     """The first bytes of a file, decompressed, and whether they are all of it."""
-    with reading(path), path.open("rb") as raw:
+    head = bytearray()
+    with reading(path):
         try:
-            head = _stream(raw, path).read(size + 1)
-        except (EOFError, zlib.error, OSError, ValueError):
-            raw.seek(0)
-            head = raw.read(size + 1)
-    return head[:size], len(head) <= size
+            with path.open("rb") as raw:
+                stream = _stream(raw, path)
+                while len(head) <= size and (part := stream.read(min(2**14, size + 1 - len(head)))):
+                    head += part
+            return bytes(head[:size]), len(head) <= size
+        except (BayesevalError, FileNotFoundError, PermissionError):
+            raise
+        except Exception:  # every library has its own errors; who reads the file says what is wrong
+            return bytes(head) or path.read_bytes()[:size], False
 
 
 def content(path: Path) -> bytes:

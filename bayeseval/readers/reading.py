@@ -54,6 +54,7 @@ class _Request:
     filter: str | None
     errored: Policy | None
     unscored: Policy | None
+    used: set[str]
 
 
 def read_sources(
@@ -85,7 +86,7 @@ def read_sources(
             "threshold= makes right and wrong of scores, and kind='credits' keeps them: give one of the two"
         )
     request = _Request(
-        kind, checked_threshold(threshold), columns_are, given, _names(metric), _name(filter), errored, unscored
+        kind, checked_threshold(threshold), columns_are, given, _names(metric), _name(filter), errored, unscored, set()
     )
     if isinstance(source, Counts | Outcomes | Credits):
         return of_kind(Piece(Origin("the object given"), source), kind).results
@@ -96,6 +97,10 @@ def read_sources(
     if not pieces:
         raise ReadError(
             "no counts or outcomes were found. " + "; ".join(line.removeprefix("set aside: ") for line in aside)
+        )
+    if request.metric and not request.used:
+        raise OptionError(
+            f"no file has the metric {' or '.join(map(repr, request.metric))}: leave metric= out to see which"
         )
     results = joined(pieces, kind, aside)
     if request.unscored == "wrong" and isinstance(results, Outcomes) and results.n_unscored:
@@ -215,7 +220,7 @@ def _tool_piece(form: Format, file: File, request: _Request, columns: set[str], 
     names = {role: value for role, value in request.given.items() if isinstance(value, str)}
     asked = Request(
         request.kind, request.threshold, request.metric, request.filter, request.errored, request.unscored,
-        names.get("system"), names.get("benchmark"),
+        names.get("system"), names.get("benchmark"), request.used,
     )  # fmt: skip
     file.named = named
     with unharmed(file.path, form.NAME):

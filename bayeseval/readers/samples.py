@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
+import numpy as np
+
 from bayeseval.errors import ReadError
+from bayeseval.readers.cells import is_missing, shown
 from bayeseval.readers.columns import NotResults
 from bayeseval.readers.opening import Archive, content, lines, parsed
 from bayeseval.readers.peeks import Peek
 
-__all__ = ["File", "Sample", "Total", "whole_total"]
+__all__ = ["File", "Sample", "Total", "score_value", "whole_total"]
+
+_WORDS = {
+    "c": 1.0, "correct": 1.0, "true": 1.0, "yes": 1.0, "pass": 1.0, "passed": 1.0,
+    "i": 0.0, "incorrect": 0.0, "false": 0.0, "no": 0.0, "fail": 0.0, "failed": 0.0, "n": 0.0,
+    "p": 0.5,
+}  # fmt: skip
 
 
 class Total(NamedTuple):
@@ -76,6 +86,8 @@ class File:
         Lines for the account.
     filters : dict of str to (str, str)
         Metric and filter of each score whose name is made of both.
+    remarks : dict of str to list of str
+        Lines for the account that belong to one metric, told if that is taken.
     run : str
         What tells this run from a repeated one whose results happen to be equal, such as its date.
     """
@@ -86,12 +98,19 @@ class File:
     named: bool = True
     notes: list[str] = field(default_factory=list)
     filters: dict[str, tuple[str, str]] = field(default_factory=dict)
+    remarks: dict[str, list[str]] = field(default_factory=dict)
     run: str = ""
 
     def note(self, line: str) -> None:
         """Add a line to the account, once."""
         if line not in self.notes:
             self.notes.append(line)
+
+    def remark(self, metric: str, line: str) -> None:
+        """Add a line that is told if this metric is taken, once."""
+        known = self.remarks.setdefault(metric, [])
+        if line not in known:
+            known.append(line)
 
     def refuse(self, what: str) -> NoReturn:
         """Say that this file holds no results; in a folder it is set aside instead."""
@@ -139,6 +158,36 @@ class File:
         for suffix in (".gz", ".zst", ".json", ".jsonl", ".ndjson", ".parquet", ".eval"):
             name = name.removesuffix(suffix)
         return name
+
+
+def score_value(value: Any, where: str) -> float | None:
+    """A score as a number, None where there is none; a word that is not known is refused, never taken for wrong.
+
+    Examples
+    --------
+    >>> [score_value(value, "here") for value in ("C", "P", "I", "N", "yes", True, "0.5", float("nan"))]
+    [1.0, 0.5, 0.0, 0.0, 1.0, 1.0, 0.5, None]
+    """
+    if is_missing(value):
+        return None
+    if isinstance(value, str):
+        word = value.strip().lower()
+        if word in _WORDS:
+            return _WORDS[word]
+        try:
+            found = float(word) if "_" not in word else math.inf
+        except ValueError:
+            found = math.inf
+        if math.isnan(found):
+            return None
+    else:
+        found = float(value) if isinstance(value, (bool, int, float, np.generic)) else math.inf
+    if not math.isfinite(found):
+        raise ReadError(
+            f"{where}: the score is {shown(value)}, which cannot be read. Known are numbers, true and false, yes and "
+            "no, pass and fail, and C, P, I and N; choose another metric with metric=, or correct the file"
+        )
+    return found
 
 
 def whole_total(mean: Any, generations: int, where: str) -> Total | None:

@@ -59,6 +59,8 @@ def expand(source: str | os.PathLike[str]) -> tuple[list[Path], list[str], bool]
             return *_sorted_out(found, f"the folder {path}"), False
     if glob.has_magic(text):
         found = sorted(Path(name) for name in glob.glob(text, recursive=True))
+        if "**" in text:
+            found = [path for path in found if not path.is_dir()]
         if not found:
             raise ReadError(f"no file matches {text}")
         return *_sorted_out(found, f"the pattern {text}"), False
@@ -75,7 +77,8 @@ def _sorted_out(found: list[Path], where: str) -> tuple[list[Path], list[str]]:
             if others
             else ""
         )
-        deeper = "; for the files in its folders say the pattern '.../**'" if any(map(Path.is_dir, others)) else ""
+        folder = next((path for path in others if path.is_dir()), None)
+        deeper = f"; for the files in its folders read the pattern '{folder.parent}/**'" if folder else ""
         raise ReadError(
             f"{where} holds no file of a kind that is read ({', '.join((*SUFFIXES, *ARRAY_SUFFIXES))}, or of an "
             f"evaluation tool that is known){seen}{deeper}"

@@ -60,7 +60,7 @@ def samples(file: File) -> Iterator[Sample]:
     if not seen:
         file.refuse("is a log of Inspect without samples")
     if invalid:
-        file.note(f"{invalid} of the samples were invalidated; they count, as in Inspect's own metrics")
+        file.note(f"invalidated samples count, as in Inspect's own metrics: there are {invalid}")
 
 
 def _header(file: File, archive: Archive) -> dict[str, Any]:

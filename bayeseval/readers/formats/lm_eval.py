@@ -91,7 +91,7 @@ def _scores(file: File, record: dict[str, Any], filter: str, place: str) -> dict
         repeats = 1
     filtered = record.get("filtered_resps")
     sees_all = isinstance(filtered, list) and len(filtered) == 1 and isinstance(filtered[0], list)
-    if isinstance(first, list) and first and _is_likelihood(first[0] if repeats == 1 and len(first) == 1 else first):
+    if _is_likelihood(first[0] if isinstance(first, list) and first and isinstance(first[0], list) else first):
         file.note("scores are made of log-likelihoods, which do not vary: a repeated run is no new generation")
     result: dict[str, Any] = {}
     for name in names:
@@ -107,14 +107,15 @@ def _scores(file: File, record: dict[str, Any], filter: str, place: str) -> dict
         elif repeats > 1 and sees_all:
             file.note(f"{name!r} is one number for {repeats} responses, not a score of each, and is left out")
             continue
-        elif repeats > 1 and re.match(r"maj|majority", filter):
-            file.note(f"filter {filter!r} is one vote of {repeats} responses, not a generation")
-        elif repeats > 1:
-            file.note(
-                f"{repeats} responses to each prompt are stored, but the score is of the first one only (take_first): "
-                "1 generation each is counted; for all of them score the texts in 'resps' yourself"
-            )
         full = f"{name}@{filter}"
+        if repeats > 1 and re.match(r"maj", filter):
+            file.remark(full, f"filter {filter!r} is one vote of {repeats} responses, not a generation")
+        elif repeats > 1 and name != "pass@1":
+            file.remark(
+                full,
+                f"{repeats} responses to each prompt are stored, but the score is of the first one only (take_first): "
+                "1 generation each is counted; for all of them score the texts in 'resps' yourself",
+            )
         file.filters[full] = (str(name), filter)
         result[full] = value
     return result
