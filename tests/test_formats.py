@@ -695,6 +695,37 @@ def test_ungraded_answers_are_not_wrong(tmp_path: Path) -> None:
     assert per_prompt(as_counts(quietly(path, unscored="drop"))) == {"1": (1, 1)}
 
 
+def test_repeated_runs_of_lighteval_are_further_generations(tmp_path: Path) -> None:
+    def run(day: int, share: float, right: int) -> None:
+        folder = f"details/acme/toy/{day}"
+        row = {"doc": DOC, "model_response": {"text": ["4"] * 4}, "metric": {"avg@n:n=4": share}}
+        put(tmp_path, f"{folder}/details_sums|0_2026-01-0{day}T03-04-05.678.parquet", parquet([row]))
+        single = {"doc": {**DOC, "task_name": "mc|0"}, "model_response": {"text": []}, "metric": {"acc": right}}
+        put(tmp_path, f"{folder}/details_mc|0_2026-01-0{day}T03-04-05.678.parquet", parquet([single]))
+
+    run(1, 0.25, 1)
+    run(2, 1.0, 0)
+    counts = as_counts(quietly(str(tmp_path / "**" / "*.parquet")))
+    assert per_prompt(counts.select(benchmark="sums|0")) == {"a": (8, 5)}
+    assert per_prompt(counts.select(benchmark="mc|0")) == {"a": (2, 1)}
+
+
+def test_the_answer_is_that_of_the_filter_or_scorer_that_was_chosen(tmp_path: Path) -> None:
+    path = put(tmp_path, "samples_a_2026-01-02T03-04-05.678.jsonl", lines(
+        lm_eval_line(0, 0.0, filter="strict", filtered_resps=["[invalid]"]),
+        lm_eval_line(0, 1.0, filter="loose", filtered_resps=["4"])))  # fmt: skip
+    assert [quietly(path, filter=name).answer.tolist() for name in ("strict", "loose")] == [["[invalid]"], ["4"]]
+    scores = {"match": {"value": "C", "answer": "four"}, "judge": {"value": 0, "answer": "4"}}
+    path = put(tmp_path, "log.json", text({**ABOUT, "samples": [inspect_sample("a", 1, "C", scores=scores)]}))
+    assert [quietly(path, metric=name).answer.tolist() for name in scores] == [["four"], ["4"]]
+
+
+def test_scores_that_say_the_same_in_other_words_agree(tmp_path: Path) -> None:
+    scores = {"match": {"value": "C"}, "judge": {"value": 1}, "text": {"value": "1.0"}, "flag": {"value": True}}
+    path = put(tmp_path, "log.json", text({**ABOUT, "samples": [inspect_sample("a", 1, "C", scores=scores)]}))
+    assert as_counts(quietly(path)).correct.tolist() == [1]
+
+
 def test_answers_gold_and_seeds_come_along(tmp_path: Path) -> None:
     outcomes = quietly(put(tmp_path, "log.json", text({**ABOUT, "samples": INSPECT})))
     assert isinstance(outcomes, Outcomes) and outcomes.answer is not None and outcomes.gold is not None
@@ -710,7 +741,7 @@ def test_answers_gold_and_seeds_come_along(tmp_path: Path) -> None:
 NOTHING: dict[str, tuple[str, bytes, str]] = {
     "lm_eval totals": ("results_1.json", text({"results": {"a": {"acc,none": 0.5}}, "configs": {}}), "--log_samples"),
     "lighteval totals": ("results.json", text({"config_general": {}, "results": {"a": {"em": 1}}}), "--save-details"),
-    "OpenCompass totals": ("a.json", text({"accuracy": 40.0}), "--dump-eval-details"),
+    "OpenCompass totals": ("a.json", text({"accuracy (4 runs average)": 40.0}), "--dump-eval-details"),
     "OpenCompass predictions": ("a.json", text({"0": {"prediction": "4", "gold": "4"}}), "results/"),
     "BigCode": ("generations.json", text([["a", "b"], ["c"]]), "without ids"),
     "completions": ("samples.jsonl", lines({"task_id": "a", "completion": "x"}), "not evaluated"),

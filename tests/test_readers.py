@@ -507,6 +507,16 @@ def test_files_without_generation_numbers_are_numbered_on_but_never_counted_twic
         read(tmp_path)
 
 
+def test_generations_of_one_prompt_in_several_files_are_counted_together(tmp_path: Path) -> None:
+    for epoch, passed in ((1, 1), (2, 0), (3, 1)):
+        write(tmp_path / f"{epoch}.csv", f"model,task,question_id,epoch,passed\nm,b,p,{epoch},{passed}\n")
+    write(tmp_path / "counts.csv", HEADER + ROWS.replace("m,", "m2,"))
+    both = quietly(tmp_path, kind="counts")
+    assert isinstance(both, Counts)
+    found = {prompt: (n, c) for prompt, n, c in zip(both.prompt, both.generations, both.correct, strict=True)}
+    assert found == {"007": (4, 1), "7": (5, 2), "p": (3, 2)}
+
+
 def test_links_to_one_file_are_read_once(tmp_path: Path) -> None:
     write(tmp_path / "a.csv", HEADER + ROWS)
     (tmp_path / "b.csv").symlink_to(tmp_path / "a.csv")

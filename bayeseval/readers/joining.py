@@ -84,15 +84,23 @@ def joined(pieces: Sequence[Piece], kind: Kind | None, aside: list[str]) -> Resu
     outcomes = _numbered_on(outcomes)
     counts = _added_up(counts)
     if counts or kind == "counts":
+        outcomes = [_one(outcomes)] if outcomes else []
         if counts:
             outcomes = [rest for piece in outcomes if (rest := _not_counted_yet(piece, counts, aside))]
         every = [*counts, *(of_kind(piece, "counts") for piece in outcomes)]
         if len(every) == 1:
             return every[0].results
         return Counts._concat([cast(Counts, piece.results) for piece in every], [piece.origin for piece in every])
-    if len(outcomes) == 1:
-        return outcomes[0].results
-    return Outcomes._concat([cast(Outcomes, piece.results) for piece in outcomes], [piece.origin for piece in outcomes])
+    return _one(outcomes).results
+
+
+def _one(pieces: list[Piece]) -> Piece:
+    """Outcomes of several files as one piece, so that generations of one prompt in two of them are counted together."""
+    if len(pieces) == 1:
+        return pieces[0]
+    results = Outcomes._concat([cast(Outcomes, piece.results) for piece in pieces], [piece.origin for piece in pieces])
+    more = f" and {len(pieces) - 2} more files" if len(pieces) > 2 else ""
+    return Piece(Origin(", ".join(piece.origin.label for piece in pieces[:2]) + more), results)
 
 
 def _refuse_both_forms(counts: list[Piece], outcomes: list[Piece]) -> None:

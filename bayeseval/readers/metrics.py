@@ -55,6 +55,9 @@ def chosen(
                 f"set aside: {number(len(part) - len(inside), 'generation')} of "
                 f"{', '.join(other or 'the plain part' for other in others[:5])}, never pooled with the others"
             )
+        for row in inside:
+            if isinstance(row.answer, dict):
+                row.answer = row.answer.get(name)
         kept += inside
         values += [row.scores.get(name) for row in inside]
     return kept, values, notes

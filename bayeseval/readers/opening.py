@@ -128,19 +128,21 @@ class Archive:
             raise ReadError(f"{self.path} has no member {name!r}")
         if info.file_size > LIMIT or info.file_size > max(2**26, _RATIO * max(info.compress_size, 1)):
             raise ReadError(f"{where} {_TOO_LARGE}")
-        with unharmed(self.path, "a zip archive"):
+        with unharmed(self.path, "a zip archive"), self.path.open("rb") as raw:
+            raw.seek(info.header_offset)
+            header = raw.read(30)
+            raw.seek(sum(struct.unpack("<HH", header[26:30])), io.SEEK_CUR)
+            packed = raw.read(info.compress_size)
+            if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTD_IN_ZIP):
+                raise ReadError(f"{where} is encrypted or compressed in a way that is not read: pack the file anew")
             if info.compress_type == _ZSTD_IN_ZIP:
-                with self.path.open("rb") as raw:
-                    raw.seek(info.header_offset)
-                    header = raw.read(30)
-                    raw.seek(sum(struct.unpack("<HH", header[26:30])), io.SEEK_CUR)
-                    stream = _zstd(io.BytesIO(raw.read(info.compress_size)), self.path)
-                    data = _bounded(stream, info.file_size, where)
+                data = _bounded(_zstd(io.BytesIO(packed), self.path), info.file_size, where)
+            elif info.compress_type == zipfile.ZIP_DEFLATED:
+                data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, info.file_size + 1)
             else:
-                with zipfile.ZipFile(self.path) as archive, archive.open(info) as member:
-                    data = _bounded(member, info.file_size, where)
+                data = packed
             if len(data) != info.file_size or zlib.crc32(data) != info.CRC:
-                raise ReadError(f"{where} is damaged: its check sum is wrong. Copy the file again")
+                raise ReadError(f"{where} is damaged: its size or check sum is wrong. Copy the file again")
         return data
 
 

@@ -92,7 +92,8 @@ class Peek:
         import polars as pl
 
         try:
-            return frozenset(pl.read_parquet_schema(self.path))
+            with self.path.open("rb") as file:
+                return frozenset(pl.read_parquet_schema(file))
         except (Exception, pl.exceptions.PanicException):  # who reads it says what is wrong
             return frozenset()
 

@@ -231,7 +231,9 @@ def _table_piece(table: Table, request: _Request, *, named: bool) -> Piece:
     given = request.given
     if request.kind == "credits":
         refuse_other_formats(table, given, "credit")
-        picked = choose(table, CREDITS, {role: value for role, value in given.items() if role in CREDITS})
+        roles = {role: value for role, value in given.items() if role in CREDITS}
+        roles.setdefault("credit", given.get("correct"))
+        picked = choose(table, CREDITS, roles)
         credits = Credits._from_table(table, picked, None)
         return Piece(table.origin, credits, numbered=not picked.columns["generation"])
     refuse_other_formats(table, given)

@@ -49,7 +49,9 @@ class Sample:
         Number within the prompt; None where the file has none, and generations are numbered in order.
     errored : bool
         Whether the run of this generation failed, so that there is no answer to score.
-    answer, gold : object
+    answer : object
+        A dictionary holds the answer by metric, where each has its own.
+    gold : object
     seed : int or None
     system, benchmark : str
         Empty where the file does not tell.

@@ -56,7 +56,10 @@ def samples(file: File) -> Iterator[Sample]:
             marks = [f"perturbation={perturbation}"] if perturbation else []
             marks += [f"split={split}"] if split not in (None, "test") else []
             view = f" [{', '.join(marks)}]" if marks else ""
-            views.setdefault(view, {})[f"{label['name']}{view}"] = stat.get("mean")
+            metric = f"{label['name']}{view}"
+            views.setdefault(view, {})[metric] = stat.get("mean")
+            if best := re.search(r"@(\d+)$", label["name"]):
+                file.remark(metric, f"{metric!r} is the best of {best[1]} completions, not a score of each")
         for view, scores in (views or {"": {}}).items():
             yield Sample(
                 entry.get("instance_id"), scores, f"element {number}", entry.get("train_trial_index"), system=system,

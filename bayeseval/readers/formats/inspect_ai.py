@@ -51,11 +51,11 @@ def samples(file: File) -> Iterator[Sample]:
     for place, sample in found:
         seen += 1
         invalid += bool(sample.get("invalidation"))
-        scores = sample.get("scores") or {}
-        error = sample.get("error")
+        parts = list(_parts(sample.get("scores") or {}))
         yield Sample(
-            sample.get("id"), _scores(scores), place, sample.get("epoch", 1), errored=bool(error),
-            answer=_answer(scores), gold=_text(sample.get("target")), system=system, benchmark=task,
+            sample.get("id"), {name: value for name, value, _ in parts}, place, sample.get("epoch", 1),
+            errored=bool(sample.get("error")), answer={name: answer for name, _, answer in parts},
+            gold=_text(sample.get("target")), system=system, benchmark=task,
         )  # fmt: skip
     if not seen:
         file.refuse("is a log of Inspect without samples")
@@ -92,22 +92,15 @@ def _archived(file: File, archive: Archive, header: dict[str, Any]) -> Iterator[
         yield name, archive.json(name)
 
 
-def _scores(scores: dict[str, Any]) -> dict[str, Any]:
-    result: dict[str, Any] = {}
+def _parts(scores: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Metric, value and answer of every scorer, several where its value has parts."""
     for scorer, score in scores.items():
-        value = score.get("value") if isinstance(score, dict) else score
-        if isinstance(value, dict):
-            result |= {f"{scorer}/{key}": part for key, part in value.items()}
-        elif isinstance(value, list):
-            result |= {f"{scorer}/{index}": part for index, part in enumerate(value)}
+        value, answer = (score.get("value"), score.get("answer")) if isinstance(score, dict) else (score, None)
+        parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
+        if parts is None:
+            yield scorer, value, answer
         else:
-            result[scorer] = value
-    return result
-
-
-def _answer(scores: dict[str, Any]) -> str | None:
-    answers = (score.get("answer") for score in scores.values() if isinstance(score, dict))
-    return next((answer for answer in answers if isinstance(answer, str)), None)
+            yield from ((f"{scorer}/{key}", part, answer) for key, part in parts)
 
 
 def _text(target: Any) -> Any:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from bayeseval.readers.peeks import Peek
-from bayeseval.readers.samples import File, Sample, whole_total
+from bayeseval.readers.samples import File, Sample, Total, whole_total
 
 __all__ = ["NAME", "samples", "sniff"]
 
@@ -21,10 +21,11 @@ NAME = "lighteval"
 _MEANS = (
     re.compile(r"avg@n:n=(\d+)"),
     re.compile(r"pass@k:k=1&n=(\d+)"),
-    re.compile(r"pass@1:(\d+)_samples"),
+    re.compile(r"pass@1:(\d+)(?:_samples)?$"),
+    re.compile(r"avg@(\d+)$"),
 )
 _FOLLOWING = re.compile(r"pass@|maj@|avg@")
-_DATED = re.compile(r"details_(.+)_\d{4}-\d\d-\d\dT[-:.\d]+$")
+_DATED = re.compile(r"details_(.+)_(\d{4}-\d\d-\d\dT[-:.\d]+)$")
 
 
 def sniff(peek: Peek) -> str | None:
@@ -57,6 +58,7 @@ def samples(file: File) -> Iterator[Sample]:
     frame = pl.read_parquet(file.path, columns=columns, glob=False)
     frame = frame.rename({name: name.strip("_") for name in columns})
     named = _DATED.match(file.stem)
+    file.run = named[2] if named else file.path.name
     system = _model(file.folders)
     if old:
         file.note("the file has no ids: prompts are row0, row1, ... in its order")
@@ -74,8 +76,11 @@ def samples(file: File) -> Iterator[Sample]:
         }
         if not scores:
             file.damaged(f"{place} has no metric of which single generations could be counted, only {sorted(metrics)}")
+        if texts and len(texts) > 1:
+            for name in (name for name, score in scores.items() if not isinstance(score, Total)):
+                file.remark(name, f"{len(texts)} responses to a prompt are stored, but {name!r} is one score for them")
         answer = texts[0] if texts and len(texts) == 1 else None
-        yield Sample(prompt, scores, place, 0, answer=answer, gold=_single(gold), system=system, benchmark=task)
+        yield Sample(prompt, scores, place, answer=answer, gold=_single(gold), system=system, benchmark=task)
 
 
 _OUT = object()

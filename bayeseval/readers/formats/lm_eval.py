@@ -58,7 +58,10 @@ def samples(file: File) -> Iterator[Sample]:
     else:
         task = dated["task"] if dated else file.stem
         file.run = dated["date"] if dated else file.path.name
-        system = str(totals.get("model_name") or "") or file.path.absolute().parent.name.replace("__", "/")
+        system = str(totals.get("model_name") or "")
+        if not system:
+            system = file.path.absolute().parent.name.replace("__", "/")
+            file.note(f"no file of totals beside it names the model, so the folder does: {system!r}")
         records = file.records()
     found: dict[Any, Sample] = {}
     places: dict[tuple[Any, str], str] = {}
@@ -68,15 +71,15 @@ def samples(file: File) -> Iterator[Sample]:
         if (prompt, filter) in places:
             file.damaged(f"{places[prompt, filter]} and {place} hold the same doc_id {prompt!r} and filter {filter!r}")
         places[prompt, filter] = place
-        answer, target = _answer(record), record.get("target")
+        target = record.get("target")
         if prompt not in found:
             found[prompt] = Sample(
-                prompt, {}, place, answer=answer, gold=None if target is None else str(target), system=system,
+                prompt, {}, place, answer={}, gold=None if target is None else str(target), system=system,
                 benchmark=task,
             )  # fmt: skip
-        elif found[prompt].answer != answer:
-            found[prompt].answer = None  # each filter finds its own, and one of them is chosen later
-        found[prompt].scores |= _scores(file, record, filter, place)  # type: ignore[operator]
+        scores = _scores(file, record, filter, place)
+        found[prompt].scores |= scores  # type: ignore[operator]
+        found[prompt].answer |= dict.fromkeys(scores, _answer(record))
     yield from found.values()
 
 

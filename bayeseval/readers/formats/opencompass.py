@@ -22,7 +22,7 @@ _HINT = "run OpenCompass with --dump-eval-details, and read results/<model>/<dat
 
 
 def sniff(peek: Peek) -> str | None:
-    """``details`` or a key that begins with "accuracy" or "G-Pass"; predictions have "0" with ``prediction``."""
+    """``details``, or a key that begins with "accuracy (" or "G-Pass"; predictions have "0" with ``prediction``."""
     record = peek.record
     if isinstance(record.get("0"), dict) and "prediction" in record["0"]:
         return "opencompass_predictions_unscored"
@@ -30,7 +30,8 @@ def sniff(peek: Peek) -> str | None:
     first = details[0] if isinstance(details, list) and details else {}
     if "example_abbr" in first or (isinstance(details, dict) and details.get("type") in ("GEN", "PPL", "CLP")):
         return "opencompass_results"
-    totals = any(str(name).startswith(("accuracy", "G-Pass@")) for name in record)
+    signs = ("accuracy (", "G-Pass@", *(["accuracy"] if details or peek.path.parent.parent.name == "results" else []))
+    totals = any(str(name).startswith(signs) for name in record)
     plain = all(isinstance(value, (int, float)) for name, value in record.items() if name != "details")
     return "opencompass_results" if totals and plain else None
 

@@ -22,8 +22,8 @@ _ERRORS = frozenset({"agent_error", "user_error", "infrastructure_error", "unexp
 
 
 def sniff(peek: Peek) -> str | None:
-    """An object with ``simulations`` or ``simulation_index``, or ``info`` about agent and environment."""
-    if "simulation_index" in peek.record or isinstance(peek.record.get("simulations"), list):
+    """An object with ``info`` and ``simulations`` or ``simulation_index``, or ``info`` about agent and environment."""
+    if "info" in peek.record and {"simulation_index", "simulations"} & peek.record.keys():
         return "tau2_bench"
     info = peek.record.get("info")
     return "tau2_bench" if isinstance(info, dict) and {"agent_info", "environment_info"} <= info.keys() else None
