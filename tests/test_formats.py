@@ -466,6 +466,26 @@ def test_filters_are_never_counted_as_generations(tmp_path: Path) -> None:
         quietly(path, filter="sloppy")
 
 
+def test_a_filter_is_for_the_benchmarks_that_have_a_choice(tmp_path: Path) -> None:
+    put(tmp_path, "samples_a_2026-01-02T03-04-05.678.jsonl", lines(
+        lm_eval_line(0, 0.0, filter="strict"), lm_eval_line(0, 1.0, filter="loose")))  # fmt: skip
+    both = {"metrics": ["acc", "acc_norm"], "acc": 0.0, "acc_norm": 1.0}
+    put(tmp_path, "samples_b_2026-01-02T03-04-05.678.jsonl", lines(lm_eval_line(0, 0.0, **both)))
+    counts = as_counts(quietly(tmp_path, metric=["exact_match", "acc"], filter="loose"))
+    assert dict(zip(counts.benchmark.tolist(), counts.correct.tolist(), strict=True)) == {"a": 1, "b": 0}
+    with pytest.raises(OptionError, match=r"b has no metric 'exact_match'; it has 'acc@none', 'acc_norm@none'"):
+        quietly(tmp_path, metric="exact_match", filter="loose")
+
+
+def test_many_files_of_a_tool_are_told_of_in_few_lines(tmp_path: Path) -> None:
+    for number in range(40):
+        problem = {"idx": number, "gold_answer": "4", "answers": ["4"], "correct": [True]}
+        put(tmp_path, f"{number}.json.zst", zstd(text(problem)))
+    results = quietly(tmp_path)
+    assert as_counts(results).n_prompts == 40
+    assert len(results.account) < 6 and any("and 39 more files" in line for line in results.account)
+
+
 def test_a_metric_that_no_file_has_is_refused(tmp_path: Path) -> None:
     name, content, _, _ = SMALL["tau_bench"]
     with pytest.raises(OptionError, match="no file has the metric 'rewards'"):

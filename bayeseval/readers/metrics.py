@@ -95,6 +95,8 @@ def _one(
         return NO_SCORE, rows[0].view
     names = [name for name, _ in pairs]
     view_of = dict(reversed(pairs))
+    if len({file.filters[name][1] for name in names if name in file.filters}) < 2:
+        filter = None  # meant for another benchmark: there is no choice here
     found = next((some for name in wanted if (some := _matching(file, names, name, filter))), [])
     if found:
         used.update(name for name in wanted if _matching(file, found, name, filter))
@@ -154,8 +156,8 @@ def _refuse_unknown(
         raise OptionError(f"{file.path}: {benchmark} has no filter {filter!r}; it has {_listed(filters)}")
     if wanted and len(_matching(file, names, None, filter) or names) > 1:
         raise OptionError(
-            f"{file.path}: {benchmark} has no metric {wanted[0]!r}; it has {_listed(names)}: say one with metric=, or "
-            "a list of names for several benchmarks"
+            f"{file.path}: {benchmark} has no metric {' or '.join(map(repr, wanted))}; it has {_listed(names)}: say "
+            "one with metric=, or a list of names for several benchmarks"
         )
 
 

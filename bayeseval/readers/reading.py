@@ -13,6 +13,7 @@ from bayeseval.counts import Counts
 from bayeseval.credits import Credits
 from bayeseval.errors import OptionError, ReadError, require_choice
 from bayeseval.outcomes import Outcomes
+from bayeseval.readers.accounts import condensed
 from bayeseval.readers.arrays import as_table, outcomes_from_arrays, read_arrays
 from bayeseval.readers.cells import Origin
 from bayeseval.readers.columns import (
@@ -55,6 +56,7 @@ class _Request:
     errored: Policy | None
     unscored: Policy | None
     used: set[str]
+    tools: set[str]
 
 
 def read_sources(
@@ -86,8 +88,9 @@ def read_sources(
             "threshold= makes right and wrong of scores, and kind='credits' keeps them: give one of the two"
         )
     request = _Request(
-        kind, checked_threshold(threshold), columns_are, given, _names(metric), _name(filter), errored, unscored, set()
-    )
+        kind, checked_threshold(threshold), columns_are, given,
+        _names(metric), _name(filter), errored, unscored, used=set(), tools=set(),
+    )  # fmt: skip
     if isinstance(source, Counts | Outcomes | Credits):
         return of_kind(Piece(Origin("the object given"), source), kind).results
     if isinstance(source, (list, tuple)) and not source:
@@ -108,7 +111,8 @@ def read_sources(
         aside.append(line)
     if threshold is not None and not any(isinstance(piece.results, Outcomes) for piece in pieces):
         aside.append("threshold= had no effect: counts hold no scores")
-    results = results._with_account(*results.account, *aside, _summary(results, len(pieces), bool(aside)))
+    account = condensed(results.account, request.tools)
+    results = results._with_account(*account, *aside, _summary(results, len(pieces), bool(aside)))
     say(results.account, quiet=quiet)
     return results
 
@@ -223,6 +227,7 @@ def _tool_piece(form: Format, file: File, request: _Request, columns: set[str], 
         names.get("system"), names.get("benchmark"), request.used,
     )  # fmt: skip
     file.named = named
+    request.tools.add(str(file.path))
     with unharmed(file.path, form.NAME):
         return gathered(form.NAME, file, form.samples(file), asked)
 
