@@ -351,6 +351,16 @@ def test_the_content_tells_the_tool_and_not_the_name(tmp_path: Path, tool: str) 
     assert sorted(per_prompt(counts).values()) == sorted(expected.values())
 
 
+@pytest.mark.parametrize("tool", [tool for tool in SMALL if SMALL[tool][0].endswith((".json", ".jsonl"))])
+@pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".zst", zstd)])
+def test_compressed_text_is_read_as_if_it_were_plain(
+    tmp_path: Path, tool: str, suffix: str, pack: Callable[[bytes], bytes]
+) -> None:
+    name, content, _, expected = SMALL[tool]
+    counts = as_counts(quietly(put(tmp_path, name + suffix, pack(content))))
+    assert sorted(per_prompt(counts).values()) == sorted(expected.values())
+
+
 @pytest.mark.parametrize("tool", SMALL)
 def test_a_file_that_was_cut_off_is_one_sentence(tmp_path: Path, tool: str) -> None:
     name, content, _, _ = SMALL[tool]
@@ -687,6 +697,18 @@ def test_real_errors_of_promptfoo_are_told_from_failed_assertions(tmp_path: Path
     with pytest.raises(OptionError, match="1 generation of 2 errored"):
         quietly(path)
     assert list(per_prompt(as_counts(quietly(path, errored="drop"))).values()) == [(1, 0)]
+
+
+def test_two_files_of_one_evaluation_are_counted_once(tmp_path: Path) -> None:
+    results = [promptfoo_result(1, True, 0), promptfoo_result(1, False, 1)]
+    put(tmp_path, "results.json", text({"evalId": "e", "results": {"results": results}, "config": {}}))
+    put(tmp_path, "results.jsonl", lines(*results))
+    graded = {"question_id": "q", "code_list": ["x"], "graded_list": [True]}
+    put(tmp_path, "toy/Scenario.codegeneration_1_0.2_eval_all.json", text([graded]))
+    tests = [{"pass@1": 1.0, "detail": {}}, {"0": [[True]]}, []]
+    put(tmp_path, "toy/Scenario.codegeneration_1_0.2_eval.json", text(tests))
+    assert as_counts(quietly(tmp_path)).generations.tolist() == [2]
+    assert as_counts(quietly(tmp_path / "toy")).generations.tolist() == [1]
 
 
 def test_crashes_of_agents_are_errors_and_no_wrong_answers(tmp_path: Path) -> None:

@@ -29,6 +29,9 @@ def sniff(peek: Peek) -> str | None:
 def samples(file: File) -> Iterator[Sample]:
     """One sample a result."""
     benchmark = ""
+    other = file.path.with_suffix(".json")
+    if not file.named and file.label == "promptfoo_jsonl" and other.is_file():
+        file.refuse(f"holds the same results as {other.name}")
     if file.label == "promptfoo":
         value = file.json()
         results = value["results"]["results"]
