@@ -643,6 +643,25 @@ def test_a_generation_that_occurs_twice_is_refused_with_both_places(tmp_path: Pa
         quietly(str(tmp_path / "*" / "log.json"))
 
 
+def test_a_document_that_occurs_twice_is_refused_with_both_places(tmp_path: Path) -> None:
+    rows = [{"doc": DOC, "model_response": {"text": ["4"] * 4}, "metric": {"avg@n:n=4": 0.5}}] * 2
+    with pytest.raises(DataError, match=r"row 1 and row 2 hold the same id 'a'"):
+        quietly(put(tmp_path, "details.parquet", parquet(rows)))
+    records = [lm_eval_line(0, 1.0), lm_eval_line(0, 0.0)]
+    with pytest.raises(DataError, match=r"line 1 and line 2 hold the same doc_id 0"):
+        quietly(put(tmp_path, "samples.jsonl", lines(*records)))
+    with pytest.raises(DataError, match=r"line 1 and line 2 hold the same sample 'a'"):
+        quietly(put(tmp_path, "eee_samples.jsonl", lines(eee_record("a", 1.0), eee_record("a", 0.0))))
+
+
+def test_one_name_is_not_given_to_several_systems_or_benchmarks(tmp_path: Path) -> None:
+    other = promptfoo_result(1, True, 1, provider="acme/other")
+    path = put(tmp_path, "results.jsonl", lines(promptfoo_result(1, True, 0), other))
+    assert as_counts(quietly(path, benchmark="sums")).run_names == (("acme/toy", "sums"), ("acme/other", "sums"))
+    with pytest.raises(OptionError, match="holds several systems"):
+        quietly(path, system="mine")
+
+
 def test_ids_stay_text_and_benchmarks_stay_apart(tmp_path: Path) -> None:
     other = {**ABOUT, "eval": {"task": "other/sums2", "model": "acme/toy"}}
     put(tmp_path, "a.json", text({**ABOUT, "samples": [inspect_sample("007", 1, "C")]}))

@@ -79,9 +79,8 @@ def gathered(name: str, file: File, samples: Iterable[Sample], request: Request)
     rows = list(samples)
     if not rows:
         raise NotResults(f"{file.path} is of {name}, but holds no samples")
-    for row in rows:
-        row.system = str(request.system or row.system or "system")
-        row.benchmark = str(request.benchmark or row.benchmark or "benchmark")
+    for role, given_name in (("system", request.system), ("benchmark", request.benchmark)):
+        _name(file, rows, role, given_name)
     rows, given, notes = chosen(file, rows, request.metric, request.filter, request.used)
     read = [_score(row, value, file) for row, value in zip(rows, given, strict=True)]
     keys = _keys(file, rows)
@@ -92,6 +91,7 @@ def gathered(name: str, file: File, samples: Iterable[Sample], request: Request)
     account += said
     origin = Origin(str(file.path), first=1, unit="generation", counting="as the file has them")
     if totals:
+        _refuse_twice(file, rows, keys)
         return Piece(origin, _counts(file, keys, read, request, account), run=file.run)
     numbered = any(row.generation is None for row in rows)
     keys["generation"] = _generations(keys, rows, numbered)
@@ -114,6 +114,18 @@ def gathered(name: str, file: File, samples: Iterable[Sample], request: Request)
         more = _answers(rows)
         results = Outcomes._assemble(**keys, correct=correct, score=score, **more, account=tuple(account))
     return Piece(origin, results, numbered=numbered, run=file.run)
+
+
+def _name(file: File, rows: Sequence[Sample], role: str, given: str | None) -> None:
+    """Give every sample the name that the user gave, else the file's own, else the name of the role."""
+    there = {str(getattr(row, role) or "") for row in rows}
+    if given and len(there) > 1:
+        raise OptionError(
+            f"{file.path} holds several {role}s ({', '.join(map(repr, sorted(there)[:5]))}): {role}= would make one of "
+            "them; leave it out"
+        )
+    for row in rows:
+        setattr(row, role, given or str(getattr(row, role) or "") or role)
 
 
 def _score(row: Sample, value: Any, file: File) -> float | Total | None:

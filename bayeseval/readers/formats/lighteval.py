@@ -62,6 +62,7 @@ def samples(file: File) -> Iterator[Sample]:
     system = _model(file.folders)
     if old:
         file.note("the file has no ids: prompts are row0, row1, ... in its order")
+    seen: dict[Any, str] = {}
     for number, row in enumerate(frame.iter_rows(named=True)):
         place = f"row {number + 1}"
         if old:
@@ -71,6 +72,8 @@ def samples(file: File) -> Iterator[Sample]:
             doc = row["doc"]
             texts, prompt, task = row["model_response"].get("text"), doc["id"], doc.get("task_name") or ""
             gold, metrics = _gold(doc), row["metric"]
+        if seen.setdefault((task, prompt), place) != place:
+            file.damaged(f"{seen[task, prompt]} and {place} hold the same id {prompt!r}")
         scores = {
             name: score for name, value in metrics.items() if (score := _score(file, name, value, place)) is not _OUT
         }
