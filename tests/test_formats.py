@@ -781,6 +781,15 @@ def test_the_answer_is_that_of_the_filter_or_scorer_that_was_chosen(tmp_path: Pa
     assert [quietly(path, metric=name).answer.tolist() for name in scores] == [["four"], ["4"]]
 
 
+def test_an_answer_that_a_log_has_cut_off_is_none(tmp_path: Path) -> None:
+    cut = {"match": {"value": "C", "answer": "x" * 1015 + "..."}}
+    samples = [inspect_sample("a", 1, "C", scores=cut), inspect_sample("a", 2, "C")]
+    results = quietly(put(tmp_path, "log.eval", inspect_archive(samples)))
+    assert isinstance(results, Outcomes) and results.answer is not None
+    assert results.answer.tolist() == [None, "4"] and results.correct.tolist() == [1, 1]
+    assert any("cut off" in line for line in results.account)
+
+
 def test_scores_that_say_the_same_in_other_words_agree(tmp_path: Path) -> None:
     scores = {"match": {"value": "C"}, "judge": {"value": 1}, "text": {"value": "1.0"}, "flag": {"value": True}}
     path = put(tmp_path, "log.json", text({**ABOUT, "samples": [inspect_sample("a", 1, "C", scores=scores)]}))

@@ -54,7 +54,7 @@ def samples(file: File) -> Iterator[Sample]:
         parts = list(_parts(sample.get("scores") or {}))
         yield Sample(
             sample.get("id"), {name: value for name, value, _ in parts}, place, sample.get("epoch", 1),
-            errored=bool(sample.get("error")), answer={name: answer for name, _, answer in parts},
+            errored=bool(sample.get("error")), answer={name: _whole(file, answer) for name, _, answer in parts},
             gold=_text(sample.get("target")), system=system, benchmark=task,
         )  # fmt: skip
     if not seen:
@@ -101,6 +101,16 @@ def _parts(scores: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
             yield scorer, value, answer
         else:
             yield from ((f"{scorer}/{key}", part, answer) for key, part in parts)
+
+
+def _whole(file: File, answer: Any) -> str | None:
+    """An answer, unless the summaries of the log have cut it off, as they do after 1,024 characters."""
+    if not isinstance(answer, str):
+        return None
+    if 1000 < len(answer) <= 1024 and answer.endswith("..."):
+        file.note("answers that are cut off in the log's summaries, after 1,024 characters, are left out")
+        return None
+    return answer
 
 
 def _text(target: Any) -> Any:
