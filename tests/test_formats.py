@@ -569,10 +569,30 @@ def test_nan_is_not_scored_and_not_wrong(tmp_path: Path) -> None:
     assert per_prompt(as_counts(quietly(path, unscored="wrong"))) == {"a": (4, 1)}
 
 
+@pytest.mark.parametrize("kind", ["counts", "outcomes", "credits"])
+@pytest.mark.parametrize(("errored", "unscored", "n"), [
+    ("drop", "drop", 1), ("wrong", "drop", 2), ("drop", "wrong", 3), ("wrong", "wrong", 4),
+])  # fmt: skip
+def test_what_errored_and_what_has_no_score_are_decided_apart(
+    tmp_path: Path, kind: str, errored: str, unscored: str, n: int
+) -> None:
+    samples = [inspect_sample("a", 1, "C"), inspect_sample("a", 2, "C", scores={}, error={"message": "x"})]
+    samples += [inspect_sample("a", epoch, math.nan) for epoch in (3, 4)]
+    path = put(tmp_path, "log.json", text({**ABOUT, "samples": samples}))
+    results = quietly(path, kind=kind, errored=errored, unscored=unscored)
+    if isinstance(results, Credits):
+        assert (results.n_generations, np.nansum(results.credit)) == (n, 1)
+    else:
+        assert per_prompt(as_counts(results)) == {"a": (n, 1)}
+
+
 def test_tables_take_unscored_for_wrong_only_if_told(tmp_path: Path) -> None:
     path = put(tmp_path, "a.csv", b"model,benchmark,prompt_id,generation,correct\nm,b,a,0,1\nm,b,a,1,\n")
     assert per_prompt(as_counts(quietly(path))) == {"a": (1, 1)}
-    assert per_prompt(as_counts(quietly(path, unscored="wrong"))) == {"a": (2, 1)}
+    for kind in ("counts", "outcomes"):
+        assert per_prompt(as_counts(quietly(path, kind=kind, unscored="wrong"))) == {"a": (2, 1)}
+    matrix = quietly([[1, None], [0, 1]], unscored="wrong")
+    assert as_counts(matrix).generations.tolist() == [2, 2]
 
 
 @pytest.mark.parametrize("value", ["maybe", [], "C+", math.inf, -math.inf, "inf", {"x": {}}])

@@ -113,7 +113,7 @@ def gathered(name: str, file: File, samples: Iterable[Sample], request: Request)
             account.append(f"{file.path}: scores of at least {request.threshold:g} count as correct")
         more = _answers(rows)
         results = Outcomes._assemble(**keys, correct=correct, score=score, **more, account=tuple(account))
-    return Piece(origin, results, numbered=numbered, run=file.run)
+    return Piece(origin, results, numbered=numbered, run=file.run, settled=True)
 
 
 def _name(file: File, rows: Sequence[Sample], role: str, given: str | None) -> None:

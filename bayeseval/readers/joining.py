@@ -33,12 +33,15 @@ class Piece:
         Whether rows were numbered for want of a generation column.
     run : str
         What tells a repeated run with equal results from a copy of the file, such as its date; empty where unknown.
+    settled : bool
+        Whether it was decided already what generations without a score count as.
     """
 
     origin: Origin
     results: Results
     numbered: bool = False
     run: str = ""
+    settled: bool = False
 
 
 def of_kind(piece: Piece, kind: Kind | None) -> Piece:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -97,6 +97,8 @@ def read_sources(
         raise ReadError("the list of sources is empty")
     aside: list[str] = []
     pieces = list(_pieces(source, request, aside))
+    if request.unscored == "wrong":
+        pieces = [_counted_as_wrong(piece) for piece in pieces]
     if not pieces:
         raise ReadError(
             "no counts or outcomes were found. " + "; ".join(line.removeprefix("set aside: ") for line in aside)
@@ -106,9 +108,6 @@ def read_sources(
             f"no file has the metric {' or '.join(map(repr, request.metric))}: leave metric= out to see which"
         )
     results = joined(pieces, kind, aside)
-    if request.unscored == "wrong" and isinstance(results, Outcomes) and results.n_unscored:
-        results, line = _counted_as_wrong(results)
-        aside.append(line)
     if threshold is not None and not any(isinstance(piece.results, Outcomes) for piece in pieces):
         aside.append("threshold= had no effect: counts hold no scores")
     account = condensed(results.account, request.tools)
@@ -160,11 +159,18 @@ def _names(metric: object) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _counted_as_wrong(outcomes: Outcomes) -> tuple[Outcomes, str]:
-    """Outcomes in which what has no score is wrong, because the user says so, and the line that tells it."""
-    correct = np.where(np.isnan(outcomes.correct), 0.0, outcomes.correct)
-    line = f"{number(outcomes.n_unscored, 'generation')} without a score counted as wrong (unscored='wrong')"
-    return outcomes._replaced(correct=correct), line
+def _counted_as_wrong(piece: Piece) -> Piece:
+    """The same piece, in which what has no score is wrong because the user says so, unless that was settled before."""
+    results = piece.results
+    if piece.settled or isinstance(results, Counts) or not results.n_unscored:
+        return piece
+    line = (
+        f"{piece.origin.label}: {number(results.n_unscored, 'generation')} without a score counted as wrong "
+        "(unscored='wrong')"
+    )
+    given = getattr(results, results._given)
+    changes = {results._given: np.where(np.isnan(given), 0.0, given), "account": (*results.account, line)}
+    return replace(piece, results=results._replaced(**changes))
 
 
 def _is_matrix(source: object) -> bool:
@@ -291,5 +297,5 @@ def _summary(results: Results, sources: int, aside: bool) -> str:
         f"in all: {number(sources, 'source')}, {number(len(results), 'row')}, {runs} ({shape_of(results.run_names)}), "
         f"{number(results.n_prompts, 'prompt')}, {number(results.n_generations, 'generation')}, "
         f"{spread(per_prompt)}{more}"
-        f"{'' if aside else '; nothing set aside'}"
+        f"{'' if aside or more else '; nothing set aside'}"
     )
