@@ -61,7 +61,7 @@ def example(name: str = "aime24-50", kind: str = "counts") -> Counts | Outcomes:
     if kind not in there[name]:
         having = ", ".join(repr(other) for other, kinds in there.items() if kind in kinds)
         raise OptionError(f"the data set {name!r} holds no {kind}; {having} does, and kind='counts' works for all")
-    return read(_FOLDER / name / _FILES[kind], kind=kind, quiet=True)  # type: ignore[arg-type]
+    return read(_FOLDER / name / _FILES[kind], kind=kind, quiet=True)  # type: ignore[call-overload]
 
 
 def _folders() -> list[Path]:

@@ -150,12 +150,14 @@ def test_generations_of_human_eval_are_numbered_in_order(shared: Path) -> None:
 
 @pytest.mark.parametrize("pattern", ["lm_eval/**/samples_*.jsonl", "lighteval/details/**/*.parquet",
                                      "every_eval_ever/**/*_samples.jsonl", "promptfoo/results.jsonl"])  # fmt: skip
-def test_files_of_harnesses_with_rules_of_their_own_are_not_misread(shared: Path, pattern: str) -> None:
+def test_frames_of_harnesses_with_rules_of_their_own_are_not_misread(shared: Path, pattern: str) -> None:
     files = sorted((shared / "formats").glob(pattern))
     assert files
     for path in files:
-        with pytest.raises(ReadError, match="looks like"):
-            read(path)
+        parquet = path.suffix == ".parquet"
+        frame = pl.read_parquet(path, glob=False) if parquet else pl.read_ndjson(path, infer_schema_length=None)
+        with pytest.raises(ReadError, match=r"looks like .*Give the file itself to be\.read"):
+            read(frame)
 
 
 # Formats
@@ -503,6 +505,16 @@ def test_files_without_generation_numbers_are_numbered_on_but_never_counted_twic
     write(tmp_path / "b.csv", (tmp_path / "a.csv").read_bytes())
     with pytest.raises(DataError, match=r"a\.csv and .*b\.csv hold the same generations"):
         read(tmp_path)
+
+
+def test_generations_of_one_prompt_in_several_files_are_counted_together(tmp_path: Path) -> None:
+    for epoch, passed in ((1, 1), (2, 0), (3, 1)):
+        write(tmp_path / f"{epoch}.csv", f"model,task,question_id,epoch,passed\nm,b,p,{epoch},{passed}\n")
+    write(tmp_path / "counts.csv", HEADER + ROWS.replace("m,", "m2,"))
+    both = quietly(tmp_path, kind="counts")
+    assert isinstance(both, Counts)
+    found = {prompt: (n, c) for prompt, n, c in zip(both.prompt, both.generations, both.correct, strict=True)}
+    assert found == {"007": (4, 1), "7": (5, 2), "p": (3, 2)}
 
 
 def test_links_to_one_file_are_read_once(tmp_path: Path) -> None:

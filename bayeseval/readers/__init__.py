@@ -2,38 +2,89 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, overload
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bayeseval.counts import Counts
+    from bayeseval.credits import Credits
     from bayeseval.outcomes import Outcomes
     from bayeseval.readers.columns import ColumnChoice
 
 __all__ = ["read"]
 
 
+@overload
+def read(
+    source: object,
+    *,
+    kind: Literal["credits"],
+    threshold: None = None,
+    columns_are: None = None,
+    metric: str | Sequence[str] | None = None,
+    filter: str | None = None,
+    errored: Literal["drop", "wrong"] | None = None,
+    unscored: Literal["drop", "wrong"] | None = None,
+    quiet: bool = False,
+    **columns: ColumnChoice,
+) -> Credits: ...
+
+
+@overload
 def read(
     source: object,
     *,
     kind: Literal["counts", "outcomes"] | None = None,
     threshold: float | None = None,
     columns_are: Literal["generations", "systems"] | None = None,
+    metric: str | Sequence[str] | None = None,
+    filter: str | None = None,
+    errored: Literal["drop", "wrong"] | None = None,
+    unscored: Literal["drop", "wrong"] | None = None,
     quiet: bool = False,
     **columns: ColumnChoice,
-) -> Counts | Outcomes:
+) -> Counts | Outcomes: ...
+
+
+def read(
+    source: object,
+    *,
+    kind: Literal["counts", "outcomes", "credits"] | None = None,
+    threshold: float | None = None,
+    columns_are: Literal["generations", "systems"] | None = None,
+    metric: str | Sequence[str] | None = None,
+    filter: str | None = None,
+    errored: Literal["drop", "wrong"] | None = None,
+    unscored: Literal["drop", "wrong"] | None = None,
+    quiet: bool = False,
+    **columns: ColumnChoice,
+) -> Counts | Outcomes | Credits:
     """Read results of language models from whatever holds them.
 
     Parameters
     ----------
     source : path, str, data frame, array, Counts, Outcomes, or a list of these
-        A file (.csv, .tsv, .jsonl, .ndjson, each also with .gz; .parquet, .npz, .npy), a folder (the files directly in
-        it), a glob pattern, a data frame that Narwhals knows, or a matrix of prompts × generations.
-    kind : "counts" or "outcomes", optional
-        What to return; guessed from the columns when None. Outcomes can be counted, counts cannot be taken apart.
+        A file (.csv, .tsv, .jsonl, .ndjson, each also with .gz; .parquet, .npz, .npy; or of an evaluation tool, which
+        is told by its content), a folder (the files directly in it), a glob pattern, a data frame that Narwhals knows,
+        or a matrix of prompts × generations.
+    kind : "counts", "outcomes" or "credits", optional
+        What to return; guessed from the columns when None. Outcomes can be counted, counts cannot be taken apart;
+        credits keep scores between 0 and 1 as they are.
     threshold : float, optional
         Scores of at least this much count as correct. Needed where scores are neither 0 nor 1.
     columns_are : "generations" or "systems", optional
         What the columns of a wide table are, where their names do not say it.
+    metric : str or list of str, optional
+        Metric or scorer in files of evaluation tools, needed where a file has several that disagree; of a list, the
+        first that a benchmark has.
+    filter : str, optional
+        Filter in files of lm-evaluation-harness, needed where a file has several that disagree.
+    errored : "drop" or "wrong", optional
+        What generations count as whose run failed, needed where there are some in files of evaluation tools.
+    unscored : "drop" or "wrong", optional
+        What generations count as that have no score though nothing failed, needed where there are some in files of
+        evaluation tools. In tables they are set aside unless this says "wrong".
     quiet : bool
         Whether to keep the account from being printed to standard error; it is in ``.account`` in any case.
     **columns : str, list of str, or False
@@ -66,4 +117,4 @@ def read(
     """
     from bayeseval.readers.reading import read_sources
 
-    return read_sources(source, kind, threshold, columns_are, quiet, columns)
+    return read_sources(source, kind, threshold, columns_are, metric, filter, errored, unscored, quiet, columns)

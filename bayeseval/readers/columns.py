@@ -193,9 +193,9 @@ def refuse_other_formats(table: Table, given: Mapping[str, ColumnChoice], role: 
     for name, signature in _OTHER_FORMATS.items():
         if signature <= set(table.columns) and given.get(role) is None:
             raise NotResults(
-                f"{table.origin.label} looks like {name}, whose rows are not simply generations. Make a table with "
-                f"one row a generation (model, benchmark, prompt_id, generation, {role}), or name {role}= to read it "
-                "as it is"
+                f"{table.origin.label} looks like {name}, whose rows are not simply generations. Give the file itself "
+                "to be.read, make a table with one row a generation (model, benchmark, prompt_id, generation, "
+                f"{role}), or name {role}= to read it as it is"
             )
 
 

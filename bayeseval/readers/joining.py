@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from bayeseval.counts import Counts
+from bayeseval.credits import Credits
 from bayeseval.errors import DataError, OptionError, ReadError
 from bayeseval.outcomes import Outcomes
 from bayeseval.readers.cells import Origin
@@ -16,8 +17,8 @@ from bayeseval.readers.codes import combine, factorize, places
 
 __all__ = ["Kind", "Piece", "Results", "joined", "of_kind"]
 
-Kind = Literal["counts", "outcomes"]
-Results = Counts | Outcomes
+Kind = Literal["counts", "outcomes", "credits"]
+Results = Counts | Outcomes | Credits
 
 
 @dataclass(frozen=True)
@@ -27,14 +28,20 @@ class Piece:
     Attributes
     ----------
     origin : Origin
-    results : Counts or Outcomes
+    results : Counts, Outcomes or Credits
     numbered : bool
         Whether rows were numbered for want of a generation column.
+    run : str
+        What tells a repeated run with equal results from a copy of the file, such as its date; empty where unknown.
+    settled : bool
+        Whether it was decided already what generations without a score count as.
     """
 
     origin: Origin
     results: Results
     numbered: bool = False
+    run: str = ""
+    settled: bool = False
 
 
 def of_kind(piece: Piece, kind: Kind | None) -> Piece:
@@ -43,6 +50,10 @@ def of_kind(piece: Piece, kind: Kind | None) -> Piece:
         return Piece(piece.origin, piece.results.counts())
     if kind == "outcomes" and isinstance(piece.results, Counts):
         raise OptionError(f"{piece.origin.label} holds counts, which cannot be taken apart into outcomes")
+    if kind == "credits" and not isinstance(piece.results, Credits):
+        raise OptionError(f"{piece.origin.label} holds {type(piece.results).__name__.lower()}, not credits")
+    if kind != "credits" and isinstance(piece.results, Credits):
+        raise OptionError(f"{piece.origin.label} holds credits: read them with kind='credits'")
     return piece
 
 
@@ -52,8 +63,8 @@ def joined(pieces: Sequence[Piece], kind: Kind | None, aside: list[str]) -> Resu
     Parameters
     ----------
     pieces : sequence of Piece
-    kind : "counts", "outcomes" or None
-        What is asked for.
+    kind : "counts", "outcomes", "credits" or None
+        What is asked for. Credits are only joined with credits.
     aside : list of str
         Gets a line for everything set aside here.
 
@@ -64,6 +75,9 @@ def joined(pieces: Sequence[Piece], kind: Kind | None, aside: list[str]) -> Resu
     DataError
         If a prompt of counts, or a generation of outcomes, occurs twice.
     """
+    if kind == "credits" or any(isinstance(piece.results, Credits) for piece in pieces):
+        credits = _numbered_on([of_kind(piece, "credits") for piece in pieces])
+        return Credits._concat([cast(Credits, piece.results) for piece in credits], [piece.origin for piece in credits])
     counts = [piece for piece in pieces if isinstance(piece.results, Counts)]
     outcomes = [piece for piece in pieces if isinstance(piece.results, Outcomes)]
     if kind is None and counts and outcomes:
@@ -71,16 +85,25 @@ def joined(pieces: Sequence[Piece], kind: Kind | None, aside: list[str]) -> Resu
     if kind == "outcomes":
         counts = [of_kind(piece, kind) for piece in counts]
     outcomes = _numbered_on(outcomes)
+    counts = _added_up(counts)
     if counts or kind == "counts":
+        outcomes = [_one(outcomes)] if outcomes else []
         if counts:
             outcomes = [rest for piece in outcomes if (rest := _not_counted_yet(piece, counts, aside))]
         every = [*counts, *(of_kind(piece, "counts") for piece in outcomes)]
         if len(every) == 1:
             return every[0].results
         return Counts._concat([cast(Counts, piece.results) for piece in every], [piece.origin for piece in every])
-    if len(outcomes) == 1:
-        return outcomes[0].results
-    return Outcomes._concat([cast(Outcomes, piece.results) for piece in outcomes], [piece.origin for piece in outcomes])
+    return _one(outcomes).results
+
+
+def _one(pieces: list[Piece]) -> Piece:
+    """Outcomes of several files as one piece, so that generations of one prompt in two of them are counted together."""
+    if len(pieces) == 1:
+        return pieces[0]
+    results = Outcomes._concat([cast(Outcomes, piece.results) for piece in pieces], [piece.origin for piece in pieces])
+    more = f" and {len(pieces) - 2} more files" if len(pieces) > 2 else ""
+    return Piece(Origin(", ".join(piece.origin.label for piece in pieces[:2]) + more), results)
 
 
 def _refuse_both_forms(counts: list[Piece], outcomes: list[Piece]) -> None:
@@ -133,19 +156,41 @@ def _numbered_on(pieces: list[Piece]) -> list[Piece]:
     starts = np.cumsum([0, *(len(piece.results) for piece in numbered)])
     fresh: dict[int, Piece] = {}
     for piece, start, stop in zip(numbered, starts[:-1], starts[1:], strict=True):
-        outcomes, changed = cast(Outcomes, piece.results), generation[start:stop]
-        if not np.array_equal(changed, outcomes.generation):
+        results, changed = cast(Outcomes | Credits, piece.results), generation[start:stop]
+        if not np.array_equal(changed, results.generation):
             line = f"{piece.origin.label}: generations are numbered on from those of the files before"
-            columns = {**outcomes._columns(), "generation": changed}
-            outcomes = Outcomes._assemble(**columns, account=(*outcomes.account, line))
-        fresh[id(piece)] = Piece(piece.origin, outcomes, numbered=True)
+            results = results._replaced(generation=changed, account=(*results.account, line))
+        fresh[id(piece)] = Piece(piece.origin, results, numbered=True)
     return [fresh.get(id(piece), piece) for piece in pieces]
+
+
+def _added_up(pieces: list[Piece]) -> list[Piece]:
+    """Add up the counts of repeated runs on the same prompts, which their files tell apart, as by their dates."""
+    runs = [piece for piece in pieces if piece.run]
+    prompts = [row[:3] for piece in runs for row in _rows(cast(Counts, piece.results))]
+    if len(set(prompts)) == len(prompts):
+        return pieces
+    _refuse_copies(runs)
+    parts = [cast(Counts, piece.results) for piece in runs]
+    names = [name for name in parts[0]._columns() if all(name in part._columns() for part in parts)]
+    columns = {name: np.concatenate([part._columns()[name] for part in parts]) for name in names}
+    codes = factorize(combine(*(factorize(columns[name])[0] for name in ("system", "benchmark", "prompt"))))[0]
+    first = np.unique(codes, return_index=True)[1]
+    for name in names:
+        if name in ("generations", "correct"):
+            columns[name] = np.bincount(codes, weights=columns[name]).astype(np.int64)
+        else:
+            columns[name] = columns[name][first]
+    account = [line for part in parts for line in part.account]
+    account.append(f"{', '.join(piece.origin.label for piece in runs)}: repeated runs, whose generations are added up")
+    joined = Counts._assemble(**columns, account=tuple(account))
+    return [piece for piece in pieces if not piece.run] + [Piece(Origin("repeated runs"), joined)]
 
 
 def _refuse_copies(pieces: list[Piece]) -> None:
     """Two files with the same content are one file copied: numbering on would count its generations twice."""
     seen: dict[str, Piece] = {}
     for piece in pieces:
-        twin = seen.setdefault(piece.results.fingerprint, piece)
+        twin = seen.setdefault(f"{piece.run} {piece.results.fingerprint}", piece)
         if twin is not piece:
             raise DataError(f"{twin.origin.label} and {piece.origin.label} hold the same generations: name one of them")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from bayeseval.counts import Counts
-from bayeseval.errors import ReadError, require_choice
+from bayeseval.credits import Credits
+from bayeseval.errors import OptionError, ReadError, require_choice
 from bayeseval.outcomes import Outcomes
+from bayeseval.readers.accounts import condensed
 from bayeseval.readers.arrays import as_table, outcomes_from_arrays, read_arrays
 from bayeseval.readers.cells import Origin
 from bayeseval.readers.columns import (
@@ -23,12 +25,16 @@ from bayeseval.readers.columns import (
     refuse_other_formats,
     refuse_unknown,
 )
+from bayeseval.readers.formats import Format, recognised
 from bayeseval.readers.frames import Table, from_frame, is_frame
+from bayeseval.readers.gathering import Policy, Request, gathered
 from bayeseval.readers.joining import Kind, Piece, Results, joined, of_kind
 from bayeseval.readers.matrices import as_array
+from bayeseval.readers.opening import unharmed
 from bayeseval.readers.records import number, say, shape_of, spread
-from bayeseval.readers.sources import expand
-from bayeseval.readers.spellings import COUNTS, OUTCOMES, matching
+from bayeseval.readers.samples import File
+from bayeseval.readers.sources import expand, is_known, no_known_suffix
+from bayeseval.readers.spellings import COUNTS, CREDITS, OUTCOMES, matching
 from bayeseval.readers.tables import has_table_suffix, read_table
 from bayeseval.readers.values import checked_threshold
 from bayeseval.readers.wide import ColumnsAre, generation_columns, outcomes_from_wide, score_columns
@@ -36,6 +42,7 @@ from bayeseval.readers.wide import ColumnsAre, generation_columns, outcomes_from
 __all__ = ["Kind", "read_sources"]
 
 _ROLES = tuple(dict.fromkeys([*COUNTS, *OUTCOMES]))
+_NAMES = frozenset({("system", str), ("benchmark", str)})
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,12 @@ class _Request:
     threshold: float | None
     columns_are: ColumnsAre | None
     given: Mapping[str, ColumnChoice]
+    metric: tuple[str, ...]
+    filter: str | None
+    errored: Policy | None
+    unscored: Policy | None
+    used: set[str]
+    tools: set[str]
 
 
 def read_sources(
@@ -51,30 +64,54 @@ def read_sources(
     kind: Kind | None,
     threshold: float | None,
     columns_are: ColumnsAre | None,
+    metric: str | Sequence[str] | None,
+    filter: str | None,
+    errored: Policy | None,
+    unscored: Policy | None,
     quiet: bool,
     given: Mapping[str, ColumnChoice],
 ) -> Results:
     """Read, join and tell; see `bayeseval.read`."""
-    if kind is not None:
-        require_choice("kind", kind, ("counts", "outcomes"))
-    if columns_are is not None:
-        require_choice("columns_are", columns_are, ("generations", "systems"))
-    refuse_unknown(given, _ROLES)
-    request = _Request(kind, checked_threshold(threshold), columns_are, given)
-    if isinstance(source, Counts | Outcomes):
+    for name, value, choices in (
+        ("kind", kind, ("counts", "outcomes", "credits")),
+        ("columns_are", columns_are, ("generations", "systems")),
+        ("errored", errored, ("drop", "wrong")),
+        ("unscored", unscored, ("drop", "wrong")),
+    ):
+        if value is not None:
+            require_choice(name, value, choices)
+    if "scorer" in given:
+        raise OptionError("scorer= is not an argument of read; name the scorer with metric=")
+    refuse_unknown(given, (*_ROLES, *(["credit"] if kind == "credits" else [])))
+    if kind == "credits" and threshold is not None:
+        raise OptionError(
+            "threshold= makes right and wrong of scores, and kind='credits' keeps them: give one of the two"
+        )
+    request = _Request(
+        kind, checked_threshold(threshold), columns_are, given,
+        _names(metric), _name(filter), errored, unscored, used=set(), tools=set(),
+    )  # fmt: skip
+    if isinstance(source, Counts | Outcomes | Credits):
         return of_kind(Piece(Origin("the object given"), source), kind).results
     if isinstance(source, (list, tuple)) and not source:
         raise ReadError("the list of sources is empty")
     aside: list[str] = []
     pieces = list(_pieces(source, request, aside))
+    if request.unscored == "wrong":
+        pieces = [_counted_as_wrong(piece) for piece in pieces]
     if not pieces:
         raise ReadError(
             "no counts or outcomes were found. " + "; ".join(line.removeprefix("set aside: ") for line in aside)
         )
+    if request.metric and not request.used:
+        raise OptionError(
+            f"no file has the metric {' or '.join(map(repr, request.metric))}: leave metric= out to see which"
+        )
     results = joined(pieces, kind, aside)
     if threshold is not None and not any(isinstance(piece.results, Outcomes) for piece in pieces):
         aside.append("threshold= had no effect: counts hold no scores")
-    results = results._with_account(*results.account, *aside, _summary(results, len(pieces), bool(aside)))
+    account = condensed(results.account, request.tools)
+    results = results._with_account(*account, *aside, _summary(results, len(pieces), bool(aside)))
     say(results.account, quiet=quiet)
     return results
 
@@ -82,7 +119,7 @@ def read_sources(
 def _pieces(source: object, request: _Request, aside: list[str], place: str = "") -> Iterator[Piece]:
     if isinstance(source, (str, os.PathLike)):
         yield from _files([source], request, aside)
-    elif isinstance(source, Counts | Outcomes):
+    elif isinstance(source, Counts | Outcomes | Credits):
         yield Piece(Origin(f"the {type(source).__name__}{place}"), source)
     elif isinstance(source, (list, tuple)) and source and not _is_matrix(source):
         paths = [item for item in source if isinstance(item, (str, os.PathLike))]
@@ -90,6 +127,8 @@ def _pieces(source: object, request: _Request, aside: list[str], place: str = ""
         for index, item in enumerate(source):
             if not isinstance(item, (str, os.PathLike)):
                 yield from _pieces(item, request, aside, f" in place {index} of the list")
+    elif (isinstance(source, np.ndarray) or _is_matrix(source)) and request.kind == "credits":
+        raise OptionError("a matrix is read as credits with be.Credits.from_matrix(...)")
     elif isinstance(source, np.ndarray) or _is_matrix(source):
         label = f"the matrix{place}"
         results = outcomes_from_arrays(label, {"": as_array(source, label)}, request.given, request.threshold)
@@ -101,6 +140,37 @@ def _pieces(source: object, request: _Request, aside: list[str], place: str = ""
             "a path, folder, pattern, data frame, matrix or a list of these was expected, but a value of type "
             f"{type(source).__name__} was given"
         )
+
+
+def _name(value: object) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise OptionError(f"filter= must be the name of a filter, but {value!r} was given")
+    return value
+
+
+def _names(metric: object) -> tuple[str, ...]:
+    names = [metric] if isinstance(metric, str) else metric
+    if names is None:
+        return ()
+    if not isinstance(names, (list, tuple)) or not names or not all(isinstance(name, str) for name in names):
+        raise OptionError(
+            f"metric= must be the name of a metric or scorer, or a list of names, but {metric!r} was given"
+        )
+    return tuple(names)
+
+
+def _counted_as_wrong(piece: Piece) -> Piece:
+    """The same piece, in which what has no score is wrong because the user says so, unless that was settled before."""
+    results = piece.results
+    if piece.settled or isinstance(results, Counts) or not results.n_unscored:
+        return piece
+    line = (
+        f"{piece.origin.label}: {number(results.n_unscored, 'generation')} without a score counted as wrong "
+        "(unscored='wrong')"
+    )
+    given = getattr(results, results._given)
+    changes = {results._given: np.where(np.isnan(given), 0.0, given), "account": (*results.account, line)}
+    return replace(piece, results=results._replaced(**changes))
 
 
 def _is_matrix(source: object) -> bool:
@@ -132,6 +202,12 @@ def _files(sources: Sequence[str | os.PathLike[str]], request: _Request, aside: 
 
 
 def _file_piece(path: Path, request: _Request, *, named: bool) -> Piece:
+    found = recognised(path)
+    columns = {role for role, value in request.given.items() if value and (role, type(value)) not in _NAMES}
+    if found and not (columns and has_table_suffix(path)):
+        return _tool_piece(*found, request, columns, named=named)
+    if not is_known(path):
+        raise NotResults(no_known_suffix(path))
     if has_table_suffix(path):
         return _table_piece(read_table(path), request, named=named)
     arrays = read_arrays(path)
@@ -139,11 +215,38 @@ def _file_piece(path: Path, request: _Request, *, named: bool) -> Piece:
     if table is not None:
         return _table_piece(table, request, named=named)
     origin = Origin(str(path), unit="cell")
+    if request.kind == "credits":
+        raise NotResults(f"{path} holds matrices, which are read as credits with be.Credits.from_matrix(...)")
     return Piece(origin, outcomes_from_arrays(path, arrays, request.given, request.threshold))
+
+
+def _tool_piece(form: Format, file: File, request: _Request, columns: set[str], *, named: bool) -> Piece:
+    if columns:
+        role = sorted(columns)[0]
+        raise OptionError(
+            f"{file.path} is of {form.NAME}, which has no columns: {role}= does not apply. system= and benchmark= give "
+            "it names, metric= chooses the score"
+        )
+    names = {role: value for role, value in request.given.items() if isinstance(value, str)}
+    asked = Request(
+        request.kind, request.threshold, request.metric, request.filter, request.errored, request.unscored,
+        names.get("system"), names.get("benchmark"), request.used,
+    )  # fmt: skip
+    file.named = named
+    request.tools.add(str(file.path))
+    with unharmed(file.path, form.NAME):
+        return gathered(form.NAME, file, form.samples(file), asked)
 
 
 def _table_piece(table: Table, request: _Request, *, named: bool) -> Piece:
     given = request.given
+    if request.kind == "credits":
+        refuse_other_formats(table, given, "credit")
+        roles = {role: value for role, value in given.items() if role in CREDITS}
+        roles.setdefault("credit", given.get("correct"))
+        picked = choose(table, CREDITS, roles)
+        credits = Credits._from_table(table, picked, None)
+        return Piece(table.origin, credits, numbered=not picked.columns["generation"])
     refuse_other_formats(table, given)
     form = None if request.columns_are else kind_of(table, given)
     could_be_counts = all(matching(table.columns, COUNTS[role]) for role in ("generations", "correct"))
@@ -184,7 +287,7 @@ def _summary(results: Results, sources: int, aside: bool) -> str:
     if isinstance(results, Counts):
         per_prompt, more = results.generations, ""
     else:
-        per_prompt = np.bincount(results._prompts[0], weights=~np.isnan(results.correct)).astype(np.int64)
+        per_prompt = np.bincount(results._prompts[0], weights=results._scored).astype(np.int64)
         more = (
             f"; {number(results.n_unscored, 'generation')} without a score, not counted as wrong"
             if results.n_unscored
@@ -194,5 +297,5 @@ def _summary(results: Results, sources: int, aside: bool) -> str:
         f"in all: {number(sources, 'source')}, {number(len(results), 'row')}, {runs} ({shape_of(results.run_names)}), "
         f"{number(results.n_prompts, 'prompt')}, {number(results.n_generations, 'generation')}, "
         f"{spread(per_prompt)}{more}"
-        f"{'' if aside else '; nothing set aside'}"
+        f"{'' if aside or more else '; nothing set aside'}"
     )

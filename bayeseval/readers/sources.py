@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bayeseval.errors import ReadError
 from bayeseval.readers.arrays import ARRAY_SUFFIXES
+from bayeseval.readers.formats import recognised
 from bayeseval.readers.tables import SUFFIXES, has_table_suffix, reading
 
 __all__ = ["expand", "is_known", "no_known_suffix"]
@@ -20,7 +21,10 @@ def is_known(path: Path) -> bool:
 
 def no_known_suffix(path: Path) -> str:
     """The sentence that refuses a file whose name is of no kind that is read."""
-    return f"{path} is not of a kind that is read: {', '.join((*SUFFIXES, *ARRAY_SUFFIXES))}"
+    return (
+        f"{path} is not of a kind that is read: {', '.join((*SUFFIXES, *ARRAY_SUFFIXES))}; nor is its content that of "
+        "an evaluation tool that is known"
+    )
 
 
 def expand(source: str | os.PathLike[str]) -> tuple[list[Path], list[str], bool]:
@@ -47,7 +51,7 @@ def expand(source: str | os.PathLike[str]) -> tuple[list[Path], list[str], bool]
         except ValueError as problem:
             raise ReadError(f"{text[:80]!r} is not a path: {problem}") from None
         if is_file:
-            if not is_known(path):
+            if not is_known(path) and recognised(path) is None:
                 raise ReadError(no_known_suffix(path))
             return [path], [], True
         if is_folder:
@@ -55,6 +59,8 @@ def expand(source: str | os.PathLike[str]) -> tuple[list[Path], list[str], bool]
             return *_sorted_out(found, f"the folder {path}"), False
     if glob.has_magic(text):
         found = sorted(Path(name) for name in glob.glob(text, recursive=True))
+        if "**" in text:
+            found = [path for path in found if not path.is_dir()]
         if not found:
             raise ReadError(f"no file matches {text}")
         return *_sorted_out(found, f"the pattern {text}"), False
@@ -62,17 +68,21 @@ def expand(source: str | os.PathLike[str]) -> tuple[list[Path], list[str], bool]
 
 
 def _sorted_out(found: list[Path], where: str) -> tuple[list[Path], list[str]]:
-    files = [path for path in found if path.is_file() and is_known(path)]
-    others = [path for path in found if path not in files]
+    files = [path for path in found if path.is_file() and (is_known(path) or recognised(path))]
+    there = set(files)
+    others = [path for path in found if path not in there]
     if not files:
         seen = (
             f"; there are {', '.join(path.name for path in others[:5])}{', ...' if len(others) > 5 else ''}"
             if others
             else ""
         )
+        folder = next((path for path in others if path.is_dir()), None)
+        deeper = f"; for the files in its folders read the pattern '{folder.parent}/**'" if folder else ""
         raise ReadError(
-            f"{where} holds no file of a kind that is read ({', '.join((*SUFFIXES, *ARRAY_SUFFIXES))}){seen}"
+            f"{where} holds no file of a kind that is read ({', '.join((*SUFFIXES, *ARRAY_SUFFIXES))}, or of an "
+            f"evaluation tool that is known){seen}{deeper}"
         )
     return files, [
-        f"set aside: {path} ({'a folder' if path.is_dir() else 'no table of a kind that is read'})" for path in others
+        f"set aside: {path} ({'a folder' if path.is_dir() else 'no results of a kind that is read'})" for path in others
     ]

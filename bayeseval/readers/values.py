@@ -81,7 +81,11 @@ def scores(column: object, what: str, row: RowName, threshold: float | None) -> 
         raise DataError(
             f"{row(index)}: the {what} is {shown(values[index])}, neither 0 nor 1{_more(bad)}. Say which scores count "
             "as correct: threshold=1 counts scores of at least 1"
-            + ("; or keep the partial credit with be.Credits.from_frame(...)" if graded else "")
+            + (
+                "; or keep the partial credit with be.Credits.from_frame(...) or kind='credits' in be.read"
+                if graded
+                else ""
+            )
         )
     return known, None
 
