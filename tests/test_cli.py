@@ -358,3 +358,43 @@ def test_models_can_be_calibrated():
     assert done.exit_code == 0, done.output
     assert "calibration of beta_binomial" in done.output
     assert "needs the name" in run("models", "--calibrate", "20").output
+
+
+# Files of evaluation tools --------------------------------------------------------------------------------------------
+
+
+def test_logs_of_tools_are_read_with_scorers_and_policies(tmp_path: Path) -> None:
+    """An Inspect log with two scorers that disagree and one generation whose run failed."""
+    log = {
+        "version": 2,
+        "status": "success",
+        "eval": {"task": "sums", "model": "acme/toy"},
+        "samples": [
+            {
+                "id": f"q{prompt}",
+                "epoch": epoch,
+                "input": "?",
+                "target": "1",
+                "scores": {
+                    "exact": {"value": "C" if (prompt + epoch) % 2 else "I", "answer": "1"},
+                    "loose": {"value": 1.0 if prompt % 3 else 0.5},
+                },
+            }
+            for prompt in range(6)
+            for epoch in (1, 2)
+        ],
+    }
+    log["samples"][-1].update(scores={}, error={"message": "timeout"})  # type: ignore[index,attr-defined]
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(log))
+    assert "exact" in complaint(run("fit", path, *EXACT, "--errored", "drop"))
+    assert "errored" in complaint(run("fit", path, *EXACT, "--scorer", "exact"))
+    for policy, generations in (("drop", 11), ("wrong", 12)):
+        chosen = ["--scorer", "exact", "--errored", policy]
+        record = document(run("fit", path, *EXACT, *chosen, "--json"))
+        assert record["runs"][0]["data"]["n_generations"] == generations
+        assert record["runs"][0]["system"] == "acme/toy"
+    result = run("fit", path, "--scorer", "loose", "--credit", "loose", "--levels", "0,0.5,1", "--errored", "drop",
+                 "--draws", 100, "--tune", 200, "--chains", 2)  # fmt: skip
+    assert result.exit_code == 0
+    assert "mean credit" in result.stdout

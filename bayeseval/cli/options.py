@@ -48,10 +48,33 @@ Column = Annotated[
 Threshold = Annotated[
     float | None, typer.Option("--threshold", metavar="NUMBER", help="Scores of at least this much are correct.")
 ]
+Scorer = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scorer",
+        metavar="NAME",
+        help="Scorer or metric in files of evaluation tools, where they have several that disagree; may be repeated, "
+        "and the first that a benchmark has is taken.",
+    ),
+]
+Filter = Annotated[
+    str | None, typer.Option("--filter", metavar="NAME", help="Filter in files of lm-evaluation-harness.")
+]
+Errored = Annotated[
+    str | None,
+    typer.Option("--errored", metavar="drop|wrong", help="What generations count as whose run failed."),
+]
+Unscored = Annotated[
+    str | None,
+    typer.Option("--unscored", metavar="drop|wrong", help="What generations without a score count as."),
+]
 Credit = Annotated[
     str | None,
     typer.Option(
-        "--credit", metavar="COLUMN", help="Keep partial credit: the column with credits from 0 to 1, no threshold."
+        "--credit",
+        metavar="COLUMN",
+        help="Keep partial credit: the column with credits from 0 to 1, no threshold; in files of evaluation tools the "
+        "scorer, named with --scorer as well.",
     ),
 ]
 Levels = Annotated[

@@ -47,6 +47,7 @@ class Settings:
     benchmark: list[str]
     columns: dict[str, Any]
     threshold: float | None
+    reading: dict[str, Any]
     fitting: dict[str, Any]
     quiet: bool
     credit: str | None = None
@@ -67,6 +68,10 @@ def settings(given: Mapping[str, Any]) -> Settings:
         benchmark=given["benchmark"] or [],
         columns=columns_from(given["column"] or ()),
         threshold=given["threshold"],
+        reading={
+            "metric": given["scorer"] or None,
+            **{name: given[name] for name in ("filter", "errored", "unscored")},
+        },
         fitting={
             "model": models[0] if len(models) == 1 else models,
             **{name: given[name] for name in names},
@@ -111,7 +116,7 @@ def read_results(paths: Sequence[str], chosen: Settings) -> Any:
     source: Any = paths[0] if len(paths) == 1 else list(paths)
     if chosen.credit is not None:
         return _credits(source, chosen)
-    return read(source, threshold=chosen.threshold, quiet=chosen.quiet, **chosen.columns)
+    return read(source, threshold=chosen.threshold, quiet=chosen.quiet, **chosen.reading, **chosen.columns)
 
 
 def fit_results(counts: Any, chosen: Settings) -> list[Any]:
@@ -139,13 +144,11 @@ def require_one_run(names: Sequence[tuple[str, str]], what: str) -> None:
 
 
 def _credits(source: Any, chosen: Settings) -> Credits:
-    """Credits of the files: their scores as they are, before any threshold."""
-    columns = {**chosen.columns, "correct": chosen.credit}
-    outcomes: Any = read(source, kind="outcomes", threshold=1, quiet=True, **columns)
-    credits = Credits.from_outcomes(outcomes, levels=chosen.levels)
-    if not chosen.quiet:
-        typer.echo(repr(credits), err=True)
-    return credits
+    """Credits of the files: their scores as they are, with the levels that were declared."""
+    named: dict[str, Any] = {} if chosen.reading["metric"] else {"credit": chosen.credit}
+    given: dict[str, Any] = {**chosen.reading, **named, **chosen.columns}
+    credits = read(source, kind="credits", quiet=chosen.quiet, **given)
+    return credits if chosen.levels is None else credits.with_levels(chosen.levels)
 
 
 def _chosen(saved: list[Posterior], chosen: Settings) -> list[Posterior]:
