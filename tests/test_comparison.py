@@ -552,7 +552,9 @@ def test_a_stack_is_reported_and_planned_with(beta_stack, tmp_path):
 
     record = json.loads(be.report(beta_stack, tmp_path / "report.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator(schema()).validate(record)
-    assert "stack of" in " ".join(be.plan(beta_stack, width=0.3, futures=50, progress=False).warnings)
+    plan = be.plan(beta_stack, width=0.3, futures=50, progress=False)
+    assert plan.refits == "importance"
+    assert "stack of" in plan.origin
 
 
 # Extrapolation --------------------------------------------------------------------------------------------------------
