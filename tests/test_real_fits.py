@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import comb
 
 import bayeseval as be
 
@@ -25,6 +26,8 @@ MORE = {"beta_binomial": 0.1, "logit_normal": 0.3, "zero_one_inflated": 3.0, "be
 """How much worse the best draw may be than the best fit: priors keep draws off the boundary, where some of them lie."""
 LESS = 1.0
 """How much better it may be: a mixture has several local optima, and the reference stopped at one."""
+WIDE = 7.0
+"""Spread on the logit scale from which the reference's fits fall short of the optimum, by up to 8 (five Qwen runs)."""
 SLACK = 2
 """Runs that may fall on the other side of 5%: the check here is predictive, with 400 simulations; theirs is not."""
 
@@ -41,11 +44,21 @@ def real_counts(shared, benchmark):
 
 
 def deviance(post):
-    """Smallest deviance among the draws, against the saturated histogram: that of the best fit, and a little more."""
+    """Smallest deviance among the draws, against the saturated histogram, and which draw has it."""
     observed = np.bincount(post.counts.correct, minlength=11)
     expected = len(post.counts) * np.exp(post.distribution.logpmf(np.arange(11), np.full(11, 10)))
     terms = np.where(observed > 0, observed * np.log(np.maximum(observed, 1) / expected), 0.0)
-    return 2 * terms.sum(axis=1).min()
+    return 2 * terms.sum(axis=1).min(), int(terms.sum(axis=1).argmin())
+
+
+def deviance_by_brute_force(post, draw):
+    """The same for one draw of a logit-normal, its integrals summed over 200,001 nodes."""
+    z = np.linspace(-12, 12, 200_001)
+    weight = np.exp(-(z**2) / 2)
+    p = 1 / (1 + np.exp(-(post.distribution.m[draw] + post.distribution.s[draw] * z)))
+    share = np.array([(weight * comb(10, c) * p**c * (1 - p) ** (10 - c)).sum() for c in range(11)]) / weight.sum()
+    observed = np.bincount(post.counts.correct, minlength=11)
+    return 2 * (observed * np.log(np.maximum(observed, 1) / (len(post.counts) * share))).sum()
 
 
 def compare_with_theory(shared, model, engine):
@@ -54,8 +67,12 @@ def compare_with_theory(shared, model, engine):
     assert rejected == pytest.approx(REJECTED[model], abs=SLACK if model != "beta_binomial" else 0)
     reference = pd.read_csv(shared / "data" / "derived" / "prior_family_fits_gsm8k.csv").set_index("model")
     for post in fits["gsm8k"]:
-        best = reference.loc[post.system, DEVIANCE[model]]
-        assert best - LESS < deviance(post) < best + MORE[model]
+        best, (seen, draw) = reference.loc[post.system, DEVIANCE[model]], deviance(post)
+        assert seen < best + MORE[model]
+        if model == "logit_normal" and post.distribution.s[draw] > WIDE:
+            assert seen == pytest.approx(deviance_by_brute_force(post, draw), abs=0.5)
+        else:
+            assert best - LESS < seen
     for posts in fits.values():
         assert all(post.check().diagnostics.ok for post in posts)
 

@@ -76,7 +76,7 @@ def resample(
     Returns
     -------
     Resampled
-        Of the last round, among at least two in which q is fitted anew.
+        Of the last round, among two to four in which q is fitted anew until the weights can be trusted.
     """
     around = positions
     number = POINTS * size
@@ -96,7 +96,7 @@ def resample(
         drawn = points[rng.permutation(chosen)]
         result = Resampled(drawn, effective, shape if effective > FEWEST else float("inf"))
         around = np.concatenate([drawn, positions[rng.integers(0, len(positions), len(positions) // 10)]])
-        if turn and effective > size:
+        if turn and effective > size and shape < PARETO_LIMIT:
             break
     return result
 
