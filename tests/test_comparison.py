@@ -555,6 +555,8 @@ def test_a_stack_is_reported_and_planned_with(beta_stack, tmp_path):
     plan = be.plan(beta_stack, width=0.3, futures=50, progress=False)
     assert plan.refits == "importance"
     assert "stack of" in plan.origin
+    with pytest.raises(be.BayesevalError, match="fits every future to counts with one model"):
+        be.plan(beta_stack, width=0.3, refits="nuts", progress=False)
 
 
 # Extrapolation --------------------------------------------------------------------------------------------------------

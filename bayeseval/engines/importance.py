@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["LARGEST_DIMENSION", "Resampled", "resample"]
+__all__ = ["LARGEST_DIMENSION", "PARETO_LIMIT", "Resampled", "resample"]
 
 LARGEST_DIMENSION = 8
 PARETO_LIMIT = 0.7

@@ -21,6 +21,7 @@ import numpy as np
 
 from bayeseval.counts import Counts
 from bayeseval.engines.batches import batch_of_counts, batch_of_known
+from bayeseval.engines.importance import PARETO_LIMIT
 from bayeseval.engines.refits import Refits, beta_interval, refit
 from bayeseval.fitting import fit
 from bayeseval.metrics import Metric
@@ -33,7 +34,6 @@ __all__ = ["ENDLESS", "Analysis", "Spread", "analysis_of"]
 DRAWS = 1000
 SAMPLED = 500
 """Draws in each of four chains where every future is fitted by NUTS."""
-PARETO_LIMIT = 0.7
 ENDLESS = 1024
 """Generations that stand for endless many where draws are re-weighted."""
 MIXED = 10

@@ -114,6 +114,13 @@ class Pilot:
         )
 
     @property
+    def can_be_sampled(self) -> bool:
+        """Whether each future can be fitted by NUTS: a single model that takes counts."""
+        return (
+            self.fitted is not None and not hasattr(self.fitted, "members") and "runs" not in self.fitted.model.blocks
+        )
+
+    @property
     def model(self) -> str:
         """Name of the model that the draws come from."""
         return DEFAULT_MODEL if self.fitted is None else self.fitted.model.name

@@ -145,10 +145,15 @@ def _refits(pilot: Pilot, refits: str) -> str:
     require_choice("refits", refits, REFITS)
     if refits == "nuts" and pilot.fitted is None:
         raise OptionError(f"refits='nuts' needs the posterior of a pilot, but this is {pilot.origin}")
+    if refits == "nuts" and not pilot.can_be_sampled:
+        raise OptionError(
+            f"refits='nuts' fits every future to counts with one model, and {pilot.model} is several, or needs whole "
+            f"runs: leave refits out, or plan from the posterior of one model of counts"
+        )
     if refits == "importance" and pilot.refits == "stand-in":
         raise OptionError(
             f"the likelihood of {pilot.model} is no product over prompts, so draws cannot be re-weighted: use "
-            f"refits='nuts', or 'exact' for the beta-binomial in its place"
+            f"refits='exact' for the beta-binomial in its place"
         )
     if refits == "importance" and pilot.counts is None:
         raise OptionError("refits='importance' needs the posterior of a pilot; leave refits out")

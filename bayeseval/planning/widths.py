@@ -192,9 +192,12 @@ def _warnings(setup: Setup, rows: dict[int, Row], floor: float, best: int | None
     warnings = [*setup.pilot.remarks[setup.estimand], *setup.cautions]
     heavy = max(row.unreliable for row in rows.values())
     if heavy > 0.05:
+        remedy = (
+            "refits='nuts' fits every future anew" if setup.pilot.can_be_sampled else "plan from a single model, too"
+        )
         warnings.append(
             f"in up to {heavy:.0%} of the futures the weights on the pilot's draws have too heavy a tail (Pareto k "
-            f"above 0.7), so widths are uncertain: refits='nuts' fits every future anew"
+            f"above 0.7), so widths are uncertain: {remedy}"
         )
     if setup.score.k > EXTRAPOLATION_WARNING * min(rows):
         warnings.append(
