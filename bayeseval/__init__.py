@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from bayeseval.intervals import compare_intervals as compare_intervals
     from bayeseval.metrics.table import metric_estimates as metric_estimates
     from bayeseval.outcomes import Outcomes as Outcomes
+    from bayeseval.pairs import Pairs as Pairs
     from bayeseval.planning.allocating.allocation import allocate as allocate
     from bayeseval.planning.comparing.contrasts import plan_contrast as plan_contrast
     from bayeseval.planning.comparing.decoding import compare_decoding as compare_decoding
@@ -75,6 +76,7 @@ _HOMES = {
     "Credits": "credits",
     "Looks": "planning.looking.looks",
     "Outcomes": "outcomes",
+    "Pairs": "pairs",
     "Posterior": "posterior.posterior",
     "Posteriors": "posterior.posteriors",
     "Stacked": "comparison.stacked",

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 import bayeseval as be
 from bayeseval.estimators.variance import variance_components
+from bayeseval.pairs import pair_tables
 from bayeseval.planning.comparing.contrast_law import ContrastLaw
 from bayeseval.planning.comparing.moments import (
     Moments,
@@ -19,7 +20,6 @@ from bayeseval.planning.comparing.moments import (
     noise_ratio,
     project_covariance,
 )
-from bayeseval.planning.comparing.sources import pair_tables
 from bayeseval.planning.comparing.verdicts import detectable, equivalent, miller_sample_size, resolved
 from tests.oracles import oracle_rows
 

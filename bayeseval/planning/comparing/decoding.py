@@ -21,8 +21,9 @@ from bayeseval.display import html_table, rows_to_frame
 from bayeseval.errors import DataError, OptionError
 from bayeseval.estimators.variance import VarianceComponents, sample_variance, variance_components
 from bayeseval.outcomes import Outcomes
+from bayeseval.pairs import common_prompts
 from bayeseval.planning.comparing.greedy_curve import GreedyCurve, greedy_curve
-from bayeseval.planning.comparing.sources import common_prompts, counts_of
+from bayeseval.planning.comparing.sources import counts_of
 from bayeseval.posterior.posterior import Posterior
 from bayeseval.posterior.prompt_draws import benchmark_scores, unbiased_mean
 from bayeseval.posterior.scores import ESTIMANDS, summarise

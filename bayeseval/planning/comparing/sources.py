@@ -9,7 +9,7 @@ import numpy as np
 
 from bayeseval.counts import Counts
 from bayeseval.errors import DataError, OptionError
-from bayeseval.outcomes import Outcomes
+from bayeseval.pairs import common_prompts
 from bayeseval.planning.comparing.moments import Moments, bootstrap_moments, given_moments, project_covariance
 from bayeseval.posterior.credit import refuse_credits
 from bayeseval.posterior.posterior import Posterior
@@ -18,14 +18,10 @@ __all__ = [
     "Aligned",
     "SystemGuess",
     "align",
-    "common_prompts",
     "counts_of",
     "apart",
     "moments_of",
-    "pair_tables",
 ]
-
-MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -102,32 +98,6 @@ def counts_of(run: object, what: str = "a plan") -> Counts:
             f".select(system=..., benchmark=...)"
         )
     return counts
-
-
-def common_prompts(prompts: Sequence[np.ndarray], names: Sequence[str]) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Prompts that all have, by id: ids, their rows (system, prompt), and a sentence for each system that has others.
-
-    Raises
-    ------
-    DataError
-        If there is none.
-    """
-    rows = [{str(prompt): row for row, prompt in enumerate(ids)} for ids in prompts]
-    shared = [prompt for prompt in rows[0] if all(prompt in other for other in rows[1:])]
-    if not shared:
-        examples = "; ".join(f"{name} has {_listed(list(own))}" for name, own in zip(names, rows, strict=True))
-        raise DataError(
-            f"no prompt was answered by all of {', '.join(names)}, and prompts are matched by their ids: {examples}"
-        )
-    place = np.array([[own[prompt] for prompt in shared] for own in rows])
-    known = set(shared)
-    warnings = []
-    for name, own in zip(names, rows, strict=True):
-        left = [prompt for prompt in own if prompt not in known]
-        if left:
-            noun = "prompt" if len(left) == 1 else "prompts"
-            warnings.append(f"{len(left):,} {noun} of {name} have no partner and are left out: {_listed(left)}")
-    return np.array(shared, dtype=object), place, warnings
 
 
 def align(runs: Sequence[Posterior | Counts], what: str = "a plan") -> Aligned:
@@ -230,69 +200,3 @@ def apart(parts: Sequence[Moments], correlation: float = 0.0) -> Moments:
     between = sd[:, :, None] * sd[:, None, :] * np.where(np.eye(size, dtype=bool), 1.0, correlation)
     projected = max(part.projected for part in parts)
     return Moments(mean, project_covariance(between)[0], within, np.zeros(draws), projected)
-
-
-def pair_tables(a: Outcomes, b: Outcomes) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
-    """Pairs of generations of two systems with the same prompt and number, counted by prompt.
-
-    Parameters
-    ----------
-    a, b : Outcomes
-        One run each. Generations without a score make no pair.
-
-    Returns
-    -------
-    prompt : object array (prompt,)
-    tables : int array (prompt, 4)
-        Both correct, only a, only b, neither.
-    warnings : tuple of str
-        How many scored generations have no partner.
-
-    Raises
-    ------
-    OptionError
-        If these are not the outcomes of one run each.
-    DataError
-        If no generation has a partner.
-
-    Examples
-    --------
-    >>> a = Outcomes.from_matrix([[1, 1, 0]], system="a")
-    >>> b = Outcomes.from_matrix([[1, 0, 0]], system="b")
-    >>> pair_tables(a, b)[1]
-    array([[1, 1, 0, 1]])
-    """
-    for given in (a, b):
-        if not isinstance(given, Outcomes) or len(given.run_names) != 1:
-            raise OptionError(
-                "coupled_outcomes takes the Outcomes of one run for each system: (outcomes_a, outcomes_b), generation "
-                "j of both made with the same noise"
-            )
-    scored = [
-        {
-            (str(prompt), str(generation)): correct
-            for prompt, generation, correct in zip(one.prompt, one.generation, one.correct, strict=True)
-            if not np.isnan(correct)
-        }
-        for one in (a, b)
-    ]
-    pairs = [key for key in scored[0] if key in scored[1]]
-    if not pairs:
-        raise DataError(
-            "no generation of the first outcomes has a partner of the same prompt and number in the second, so the "
-            "noise that they share cannot be estimated"
-        )
-    place: dict[str, int] = {}
-    rows = np.array([place.setdefault(prompt, len(place)) for prompt, _ in pairs])
-    first, second = (np.array([one[key] > 0 for key in pairs]) for one in scored)
-    kind = np.where(first & second, 0, np.where(first, 1, np.where(second, 2, 3)))
-    tables = np.zeros((len(place), 4), dtype=np.int64)
-    np.add.at(tables, (rows, kind), 1)
-    alone = len(scored[0]) + len(scored[1]) - 2 * len(pairs)
-    warnings = (f"{alone:,} generations of the coupled outcomes have no partner and are left out",) if alone else ()
-    return np.array(list(place), dtype=object), tables, warnings
-
-
-def _listed(items: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, items[:MOST_NAMED]))
-    return shown + (f" and {len(items) - MOST_NAMED:,} more" if len(items) > MOST_NAMED else "")
