@@ -141,13 +141,13 @@ class Pairs:
             if left
         ]
         ids = [one.prompt[rows] for one, rows in zip(counts, answered, strict=True)]
-        prompt, place, warnings = common_prompts(ids, names)
+        prompt, place, unmatched = common_prompts(ids, names)
         rows = [own[at] for own, at in zip(answered, place, strict=True)]
         correct, generations = (
             np.stack([getattr(one, name)[at] for one, at in zip(counts, rows, strict=True)])
             for name in ("correct", "generations")
         )
-        return cls(names, benchmark, prompt, correct, generations, None, _groups(a, prompt), (*said, *warnings))
+        return cls(names, benchmark, prompt, correct, generations, None, _groups(a, prompt), (*said, *unmatched))
 
     @property
     def coupled(self) -> bool:
@@ -284,7 +284,7 @@ def pair_tables(a: Outcomes, b: Outcomes) -> tuple[TextArray, IntArray, tuple[st
     for given in (a, b):
         if not isinstance(given, Outcomes) or len(given.run_names) != 1:
             raise OptionError(
-                "coupled generations are given as the Outcomes of one run for each system, generation j of both made "
+                "pairing coupled generations takes the Outcomes of one run for each system, generation j of both made "
                 "with the same noise"
             )
     scored = [np.flatnonzero(~np.isnan(one.correct)) for one in (a, b)]
