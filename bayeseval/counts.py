@@ -20,6 +20,7 @@ from bayeseval.readers.records import (
     Records,
     key_words,
     number,
+    refuse_copies,
     refuse_duplicates,
     refuse_other_runs,
     run_table,
@@ -269,8 +270,9 @@ class Counts(Records):
         Parameters
         ----------
         more : Counts
-            Further generations, all of them new: counts cannot tell whether some were counted before. Prompts that were
-            not there yet are appended. Where groups are known, those of known prompts may be left out.
+            Further generations, all of them new: counts cannot tell whether some were counted before, and only a file
+            that was read twice is known again, by its content. Prompts that were not there yet are appended. Where
+            groups are known, those of known prompts may be left out.
 
         Returns
         -------
@@ -280,7 +282,7 @@ class Counts(Records):
         Raises
         ------
         DataError
-            If ``more`` has a run that is not here, or other groups.
+            If ``more`` has a run that is not here, or other groups, or a file was added before: both are named.
 
         Examples
         --------
@@ -292,6 +294,7 @@ class Counts(Records):
         if not isinstance(more, Counts):
             raise DataError(f"Counts are added to Counts, but {type(more).__name__} was given: count them first")
         refuse_other_runs(self, more)
+        refuse_copies(self, more)
         columns = {name: np.concatenate([getattr(self, name), getattr(more, name)]) for name in self._key}
         codes, seen = factorize(combine(*(factorize(column)[0] for column in columns.values())))
         first = np.unique(codes, return_index=True)[1]
@@ -308,7 +311,7 @@ class Counts(Records):
             correct=total("correct"),
             group=_added_groups(self, more, known, codes[len(self) :]),
             account=(*self.account, *more.account),
-        )
+        )._told_of(None, dict.fromkeys([*self._sources, *more._sources]))
 
     @property
     def n_prompts(self) -> int:

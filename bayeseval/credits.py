@@ -209,7 +209,7 @@ class Credits(Generations):
             credit=credit_values(outcomes.score, "score", named, known),
             levels=known,
             account=(*outcomes.account, "credits are the scores themselves, before any threshold"),
-        )
+        )._told_of(outcomes._places, outcomes._sources)
 
     @classmethod
     def concat(cls, parts: Iterable[Credits]) -> Credits:
@@ -325,7 +325,7 @@ class Credits(Generations):
             correct=np.where(self._scored, (self.credit >= cut).astype(np.float64), np.nan),
             group=self.group, score=self.credit,
             account=(*self.account, f"credits of at least {cut:g} count as correct"),
-        )  # fmt: skip
+        )._told_of(self._places, self._sources)  # fmt: skip
 
     def __repr__(self) -> str:
         return self._in_words() + ("" if self.levels is None else f", levels {level_words(self.levels)}")

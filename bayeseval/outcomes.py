@@ -231,7 +231,7 @@ class Outcomes(Generations):
             system=self.system[first], benchmark=self.benchmark[first], prompt=self.prompt[first],
             generations=generations, correct=correct, group=None if self.group is None else self.group[first],
             account=tuple(account),
-        )  # fmt: skip
+        )._told_of(None, self._sources)  # fmt: skip
 
     def matrix(self) -> FloatArray:
         """Outcomes of one run as a table (prompt, generation), NaN where there is none.

@@ -128,9 +128,9 @@ def _all_credits(posterior: CreditPosterior, more: Any) -> Credits:
 
 def _joined(here: Any, more: Any) -> Any:
     try:
-        return type(here).concat([here, more])
+        return here.add(more)
     except DataError as error:
         raise DataError(
-            f"{error} (part 1 is what was fitted, part 2 what is new). If they are other generations, number them on"
+            f"{error} and fit all of them"
             + ("" if isinstance(here, Credits) else ", or give their counts, outcomes.counts()")
         ) from None

@@ -26,6 +26,7 @@ def read(
     filter: str | None = None,
     errored: Literal["drop", "wrong"] | None = None,
     unscored: Literal["drop", "wrong"] | None = None,
+    add_to: Counts | Outcomes | Credits | None = None,
     quiet: bool = False,
     **columns: ColumnChoice,
 ) -> Credits: ...
@@ -42,6 +43,7 @@ def read(
     filter: str | None = None,
     errored: Literal["drop", "wrong"] | None = None,
     unscored: Literal["drop", "wrong"] | None = None,
+    add_to: Counts | Outcomes | Credits | None = None,
     quiet: bool = False,
     **columns: ColumnChoice,
 ) -> Counts | Outcomes: ...
@@ -57,6 +59,7 @@ def read(
     filter: str | None = None,
     errored: Literal["drop", "wrong"] | None = None,
     unscored: Literal["drop", "wrong"] | None = None,
+    add_to: Counts | Outcomes | Credits | None = None,
     quiet: bool = False,
     **columns: ColumnChoice,
 ) -> Counts | Outcomes | Credits:
@@ -85,6 +88,10 @@ def read(
     unscored : "drop" or "wrong", optional
         What generations count as that have no score though nothing failed, needed where there are some in files of
         evaluation tools. In tables they are set aside unless this says "wrong".
+    add_to : Counts, Outcomes or Credits, optional
+        Results of earlier days, to which those read are added; the whole is returned. A generation that is there
+        already is refused, and so is a file that was added before where its generations have no numbers of their own
+        or only counts are kept.
     quiet : bool
         Whether to keep the account from being printed to standard error; it is in ``.account`` in any case.
     **columns : str, list of str, or False
@@ -117,4 +124,4 @@ def read(
     """
     from bayeseval.readers.reading import read_sources
 
-    return read_sources(source, kind, threshold, columns_are, metric, filter, errored, unscored, quiet, columns)
+    return read_sources(source, kind, threshold, columns_are, metric, filter, errored, unscored, add_to, quiet, columns)

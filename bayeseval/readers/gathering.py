@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -18,13 +19,20 @@ from bayeseval.readers.codes import combine, factorize, first_duplicate, places
 from bayeseval.readers.columns import NotResults
 from bayeseval.readers.joining import Kind, Piece
 from bayeseval.readers.metrics import chosen
+from bayeseval.readers.places import Places
 from bayeseval.readers.records import key_words, number
 from bayeseval.readers.samples import File, Sample, Total, score_value
 from bayeseval.readers.values import credit_values, scores
 
 __all__ = ["Policy", "Request", "gathered"]
 
-Policy = Literal["drop", "wrong"]
+Policy = Literal["drop", "wrong", "bounds"]
+
+_SAID = {
+    "drop": "set aside, not counted as wrong",
+    "wrong": "counted as wrong",
+    "bounds": "set aside, with bounds on the score",
+}
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,7 @@ class Request:
         Metrics or scorers, the first that a benchmark has is taken.
     filter : str or None
         Filter of lm-evaluation-harness.
-    errored, unscored : "drop", "wrong" or None
+    errored, unscored : "drop", "wrong", "bounds" or None
     system, benchmark : str or None
         Names given in place of those in the file.
     used : set of str
@@ -113,6 +121,7 @@ def gathered(name: str, file: File, samples: Iterable[Sample], request: Request)
             account.append(f"{file.path}: scores of at least {request.threshold:g} count as correct")
         more = _answers(rows)
         results = Outcomes._assemble(**keys, correct=correct, score=score, **more, account=tuple(account))
+    results._told_of(_places(file, rows), ())
     return Piece(origin, results, numbered=numbered, run=file.run, settled=True)
 
 
@@ -199,16 +208,13 @@ def _policies(
         if policy is None:
             raise OptionError(
                 f"{file.path}: {what} (the first is {first.place}, prompt {str(first.prompt)!r}). Say what they count "
-                f"as: {kind}='drop' leaves them out, {kind}='wrong' counts them as wrong answers"
+                f"as: {kind}='drop' leaves them out, {kind}='wrong' counts them as wrong answers, {kind}='bounds' "
+                "leaves them out and tells the scores if all of them were wrong, and if all were right"
             )
         if policy == "wrong":
             for index in where:
                 result[index] = 0.0
-        said.append(
-            f"{file.path}: {what}; "
-            + ("counted as wrong" if policy == "wrong" else "set aside, not counted as wrong")
-            + f" ({kind}={policy!r})"
-        )
+        said.append(f"{file.path}: {what}; " + _SAID[policy] + f" ({kind}={policy!r})")
     both = sum(row.errored and value is not None for row, value in zip(rows, read, strict=True))
     if both:
         said.append(f"{file.path}: a score counts although the run errored: {number(both, 'generation')}")
@@ -222,6 +228,11 @@ def _counts(
         raise NotResults(
             f"{file.path} holds only how many generations of each prompt were correct, not single {request.kind}: "
             "read it with kind='counts'"
+        )
+    if "bounds" in (request.errored, request.unscored) and any(value is None for value in read):
+        raise OptionError(
+            f"{file.path} does not tell how many generations have no score, only totals of prompts, so scores cannot be "
+            "bounded: choose 'drop' or 'wrong' in place of 'bounds'"
         )
     order = factorize(combine(*(factorize(keys[name])[0] for name in ("system", "benchmark", "prompt"))))[0]
     first = np.unique(order, return_index=True)[1]
@@ -246,13 +257,31 @@ def _counts(
     )  # fmt: skip
 
 
+def _places(file: File, rows: Sequence[Sample]) -> Places | None:
+    """Places in the words of the file, where all are of one form, such as "line 3" or "sample 3 in summaries.json"."""
+    found = [re.fullmatch(r"(\w+) (\d{1,12})(?: in (.+))?", row.place) for row in rows]
+    forms = {(match[1], match[3]) for match in found if match}
+    if len(forms) != 1 or None in found:
+        return None
+    unit, member = forms.pop()
+    numbers = np.array([int(match[2]) for match in found if match], dtype=np.int64)
+    label = f"{member} in {file.path}" if member else str(file.path)
+    return Places((Origin(label, unit=unit, counting="counting from 1"),), (int(numbers.max()) + 1,), numbers)
+
+
 def _answers(rows: Sequence[Sample]) -> dict[str, Any]:
     more: dict[str, Any] = {}
     for role in ("answer", "gold"):
         values = [getattr(row, role) for row in rows]
         if any(value is not None for value in values):
             more[role] = texts(values)
-    seeds = [row.seed for row in rows]
-    if all(isinstance(seed, int) and not isinstance(seed, bool) and abs(seed) < 2**62 for seed in seeds):
-        more["seed"] = np.array(seeds, dtype=np.int64)
+    seeds = [
+        row.seed if isinstance(row.seed, int) and not isinstance(row.seed, bool) and abs(row.seed) < 2**62 else None
+        for row in rows
+    ]
+    known = [seed for seed in seeds if seed is not None]
+    if len(known) == len(seeds):
+        more["seed"] = np.array(known, dtype=np.int64)
+    elif known:
+        more["seed"] = np.array([None if seed is None else str(seed) for seed in seeds], dtype=object)
     return more

@@ -5,18 +5,28 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from bayeseval.errors import DataError
 from bayeseval.readers.cells import Origin, index_values
-from bayeseval.readers.codes import FloatArray, IntArray, TextArray, combine, factorize, first_duplicate
+from bayeseval.readers.codes import FloatArray, IntArray, TextArray, combine, factorize, first_duplicate, places
 from bayeseval.readers.columns import Choice
 from bayeseval.readers.frames import Table
 from bayeseval.readers.keys import key_columns, numbered_in_order, refuse_changing_groups, rival_keys
-from bayeseval.readers.records import Records, key_words, number, refuse_duplicates, shape_of, spread, text_column
+from bayeseval.readers.records import (
+    Records,
+    key_words,
+    number,
+    refuse_copies,
+    refuse_duplicates,
+    refuse_other_runs,
+    shape_of,
+    spread,
+    text_column,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,6 +70,58 @@ class Generations(Records):
         checked = self._replaced(**columns, account=tuple(self.account))
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
             object.__setattr__(self, field.name, getattr(checked, field.name))
+
+    def add(self, more: Self, *, renumber: bool | None = None) -> Self:
+        """These generations and further ones of the same runs.
+
+        Parameters
+        ----------
+        more : Outcomes or Credits
+            As this object, of the same systems and benchmarks.
+        renumber : bool, optional
+            Whether the new generations get numbers that go on from those of their prompt. False keeps their names, so
+            that one that is there already is refused. None renumbers those of files that number no generations, whose
+            names were made in reading.
+
+        Returns
+        -------
+        Outcomes or Credits
+            The rows of this object, then the new ones.
+
+        Raises
+        ------
+        DataError
+            If a generation occurs twice: both places are named, as file and row where the results were read from files.
+            If new numbers are given: if a file was added before, by its content. A file that was written anew, or a
+            data frame, is not known again; then only names of generations can tell.
+            If ``more`` has a run that is not here, or other groups.
+
+        Examples
+        --------
+        >>> from bayeseval import Outcomes
+        >>> monday = Outcomes.from_matrix([[1, 0]], prompts=["a"])
+        >>> tuesday = Outcomes.from_matrix([[1, 1]], prompts=["a"])
+        >>> monday.add(tuesday, renumber=True).generation.tolist()
+        [0, 1, 2, 3]
+        """
+        if type(more) is not type(self):
+            raise DataError(
+                f"{type(self).__name__} are added to {type(self).__name__}, but {type(more).__name__} was given"
+            )
+        refuse_other_runs(self, more)
+        made_up = bool(more._sources) and all(source.numbered for source in more._sources)
+        fresh = more
+        if made_up if renumber is None else renumber:
+            refuse_copies(self, more)
+            line = f"{number(len(more), 'generation')} added: numbered on from those there"
+            fresh = more._replaced(generation=_numbers_after(self, more), account=(*more.account, line))
+        whole = self._concat(
+            [self, fresh],
+            [Origin("the earlier results"), Origin("the new results")],
+            "leave one of them out. If they are other generations, number them on with .add(..., renumber=True)",
+        )
+        refuse_changing_groups(whole._columns(), Origin("all results"))
+        return whole
 
     @cached_property
     def _prompts(self) -> tuple[IntArray, IntArray]:
@@ -163,3 +225,17 @@ def cube_columns(systems: TextArray, prompts: TextArray, generations: int, bench
         "prompt": np.tile(np.repeat(prompts, generations), len(systems)),
         "generation": np.tile(np.arange(generations), len(systems) * len(prompts)),
     }
+
+
+def _numbers_after(here: Generations, more: Generations) -> npt.NDArray[Any]:
+    """Numbers of new generations that go on from the highest of their prompt; texts where those there are texts."""
+    keys = [
+        np.concatenate([getattr(part, name) for part in (here, more)]) for name in ("system", "benchmark", "prompt")
+    ]
+    prompt, seen = factorize(combine(*(factorize(key)[0] for key in keys)))
+    top = np.full(len(seen), -1, dtype=np.int64)
+    names, distinct = factorize(here.generation)
+    values = [int(name) if str(name).isdecimal() and len(str(name)) < 18 else -1 for name in distinct]
+    np.maximum.at(top, prompt[: len(here)], np.array(values, dtype=np.int64)[names])
+    new = top[prompt[len(here) :]] + 1 + places(prompt[len(here) :])
+    return new if here.generation.dtype != object else np.array([str(value) for value in new.tolist()], dtype=object)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -14,8 +15,9 @@ from bayeseval.errors import DataError, OptionError, ReadError
 from bayeseval.outcomes import Outcomes
 from bayeseval.readers.cells import Origin
 from bayeseval.readers.codes import combine, factorize, places
+from bayeseval.readers.places import Places, Source, digest_of_file
 
-__all__ = ["Kind", "Piece", "Results", "joined", "of_kind"]
+__all__ = ["Kind", "Piece", "Results", "joined", "of_kind", "traced"]
 
 Kind = Literal["counts", "outcomes", "credits"]
 Results = Counts | Outcomes | Credits
@@ -42,6 +44,17 @@ class Piece:
     numbered: bool = False
     run: str = ""
     settled: bool = False
+
+
+def traced(piece: Piece, path: Path | None = None) -> Piece:
+    """The same piece, whose results know the file or object and the row that each of theirs is from."""
+    results = piece.results
+    known = results._sources
+    if path is not None and not known:
+        digest = digest_of_file(path, piece.run)
+        known = (Source(str(path), digest, frozenset(results.run_names), piece.numbered),)
+    results._told_of(results._places or Places.whole(piece.origin, len(results)), known)
+    return piece
 
 
 def of_kind(piece: Piece, kind: Kind | None) -> Piece:
@@ -183,7 +196,8 @@ def _added_up(pieces: list[Piece]) -> list[Piece]:
             columns[name] = columns[name][first]
     account = [line for part in parts for line in part.account]
     account.append(f"{', '.join(piece.origin.label for piece in runs)}: repeated runs, whose generations are added up")
-    joined = Counts._assemble(**columns, account=tuple(account))
+    sources = dict.fromkeys(source for part in parts for source in part._sources)
+    joined = Counts._assemble(**columns, account=tuple(account))._told_of(None, sources)
     return [piece for piece in pieces if not piece.run] + [Piece(Origin("repeated runs"), joined)]
 
 

@@ -14,6 +14,7 @@ from bayeseval.credits import Credits
 from bayeseval.errors import OptionError, ReadError, require_choice
 from bayeseval.outcomes import Outcomes
 from bayeseval.readers.accounts import condensed
+from bayeseval.readers.adding import added_to
 from bayeseval.readers.arrays import as_table, outcomes_from_arrays, read_arrays
 from bayeseval.readers.cells import Origin
 from bayeseval.readers.columns import (
@@ -28,7 +29,7 @@ from bayeseval.readers.columns import (
 from bayeseval.readers.formats import Format, recognised
 from bayeseval.readers.frames import Table, from_frame, is_frame
 from bayeseval.readers.gathering import Policy, Request, gathered
-from bayeseval.readers.joining import Kind, Piece, Results, joined, of_kind
+from bayeseval.readers.joining import Kind, Piece, Results, joined, of_kind, traced
 from bayeseval.readers.matrices import as_array
 from bayeseval.readers.opening import unharmed
 from bayeseval.readers.records import number, say, shape_of, spread
@@ -68,6 +69,7 @@ def read_sources(
     filter: str | None,
     errored: Policy | None,
     unscored: Policy | None,
+    add_to: Results | None,
     quiet: bool,
     given: Mapping[str, ColumnChoice],
 ) -> Results:
@@ -87,6 +89,8 @@ def read_sources(
         raise OptionError(
             "threshold= makes right and wrong of scores, and kind='credits' keeps them: give one of the two"
         )
+    if isinstance(add_to, Credits) and kind is None:
+        kind = "credits"
     request = _Request(
         kind, checked_threshold(threshold), columns_are, given,
         _names(metric), _name(filter), errored, unscored, used=set(), tools=set(),
@@ -112,6 +116,10 @@ def read_sources(
         aside.append("threshold= had no effect: counts hold no scores")
     account = condensed(results.account, request.tools)
     results = results._with_account(*account, *aside, _summary(results, len(pieces), bool(aside)))
+    if add_to is not None:
+        whole = added_to(add_to, results)
+        say([*results.account, whole.account[-1]], quiet=quiet)
+        return whole
     say(results.account, quiet=quiet)
     return results
 
@@ -194,7 +202,7 @@ def _files(sources: Sequence[str | os.PathLike[str]], request: _Request, aside: 
                 continue
             seen.add(path.resolve())
             try:
-                yield _file_piece(path, request, named=named)
+                yield traced(_file_piece(path, request, named=named), path)
             except NotResults as reason:
                 if named:
                     raise

@@ -18,10 +18,12 @@ from bayeseval.errors import DataError, OptionError
 from bayeseval.readers.cells import Origin, id_texts
 from bayeseval.readers.codes import IntArray, TextArray, combine, factorize, first_duplicate
 from bayeseval.readers.frames import Table
+from bayeseval.readers.places import Places, Source, contributed, twice_counted
 
-__all__ = ["Records", "refuse_duplicates", "refuse_other_runs", "say"]
+__all__ = ["Records", "refuse_copies", "refuse_duplicates", "refuse_other_runs", "say"]
 
 _SHOWN_RUNS = 20
+_NAME_ONE = "name one of them, or tell them apart"
 
 
 class Records:
@@ -38,6 +40,8 @@ class Records:
     prompt: TextArray
     group: TextArray | None
     account: tuple[str, ...]
+    _places: Places | None = None
+    _sources: tuple[Source, ...] = ()
 
     @classmethod
     def _assemble(cls, **columns: Any) -> Self:
@@ -58,7 +62,8 @@ class Records:
 
     def _take(self, rows: npt.NDArray[Any]) -> Self:
         """The same object with some of its rows."""
-        return self._replaced(**{name: column[rows] for name, column in self._columns().items()})
+        taken = self._replaced(**{name: column[rows] for name, column in self._columns().items()})
+        return taken._told_of(None if self._places is None else self._places.take(rows), self._sources)
 
     def _with_account(self, *lines: str) -> Self:
         """The same rows with another account of how they came to be."""
@@ -67,7 +72,15 @@ class Records:
     def _replaced(self, **changes: Any) -> Self:
         """The same object with some columns or facts changed, unchecked."""
         facts = {name: getattr(self, name) for name in self._facts}
-        return self._assemble(**{**self._columns(), **facts, **changes})
+        new = self._assemble(**{**self._columns(), **facts, **changes})
+        same_rows = self._places is not None and len(self._places) == len(new)
+        return new._told_of(self._places if same_rows else None, self._sources)
+
+    def _told_of(self, places: Places | None, sources: Iterable[Source]) -> Self:
+        """Let this object know where its rows are from, and return it; only for one that nobody else holds yet."""
+        object.__setattr__(self, "_places", places)
+        object.__setattr__(self, "_sources", tuple(sources))
+        return self
 
     @cached_property
     def _runs(self) -> tuple[IntArray, list[tuple[str, str]]]:
@@ -86,7 +99,10 @@ class Records:
         """One object for every (system, benchmark), in order of first appearance."""
         codes = self._runs[0]
         order = np.argsort(codes, kind="stable")
-        return [self._take(rows) for rows in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)]
+        parts = [self._take(rows) for rows in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)]
+        for part, name in zip(parts, self._runs[1], strict=True) if self._sources else ():
+            part._told_of(part._places, contributed(self._sources, [name]))
+        return parts
 
     def select(self, system: str | Sequence[str] | None = None, benchmark: str | Sequence[str] | None = None) -> Self:
         """The rows of some systems and benchmarks; unknown names are refused with those that are there."""
@@ -105,7 +121,12 @@ class Records:
             keep &= np.isin(column, names)
         if not keep.any():
             raise OptionError(f"no run has system {system!r} and benchmark {benchmark!r}")
-        return self._take(np.flatnonzero(keep))
+        return self._of_runs(np.flatnonzero(keep))
+
+    def _of_runs(self, rows: npt.NDArray[Any]) -> Self:
+        """The rows of some runs, with the sources of these alone."""
+        kept = self._take(rows)
+        return kept._told_of(kept._places, contributed(self._sources, kept.run_names) if self._sources else ())
 
     @property
     def label(self) -> str:
@@ -143,7 +164,7 @@ class Records:
         return hash(self.fingerprint)
 
     @classmethod
-    def _concat(cls, parts: Sequence[Self], origins: Sequence[Origin]) -> Self:
+    def _concat(cls, parts: Sequence[Self], origins: Sequence[Origin], advice: str = _NAME_ONE) -> Self:
         """Join rows of several objects, refusing a key that occurs twice with both places named."""
         if not parts:
             raise DataError(f"there is nothing to join: give at least one {cls.__name__}")
@@ -155,23 +176,20 @@ class Records:
                     f"{origins[0].label} has {name} {value!r}, but {origins[other].label} has "
                     f"{getattr(parts[other], name)!r}: declare the same {name} for all parts"
                 )
+        places = Places.joined(
+            [part._places or Places.whole(origin, len(part)) for part, origin in zip(parts, origins, strict=True)]
+        )
         names = _all_columns(parts)
         columns = {name: _joined(parts, name) for name in names}
         codes = [factorize(columns[name])[0] for name in cls._key]
         twice = first_duplicate(combine(*codes))
         if twice:
-            starts = np.cumsum([0, *(len(part) for part in parts)])
-            places = []
-            for row in twice[:2]:
-                part = int(np.searchsorted(starts, row, side="right")) - 1
-                places.append(origins[part].row(row - int(starts[part])))
             named = key_words({name: columns[name] for name in cls._key}, twice[1])
             more = f" (and {twice[2] - 1:,} more)" if twice[2] > 1 else ""
-            raise DataError(
-                f"{places[0]} and {places[1]} hold the same {named}{more}: name one of them, or tell them apart"
-            )
+            raise DataError(f"{places.row(twice[0])} and {places.row(twice[1])} hold the same {named}{more}: {advice}")
         account = tuple(line for part in parts for line in part.account)
-        return cls._assemble(**columns, **facts, account=account)
+        new = cls._assemble(**columns, **facts, account=account)
+        return new._told_of(places, dict.fromkeys(source for part in parts for source in part._sources))
 
 
 def shape_of(names: Sequence[tuple[str, str]]) -> str:
@@ -225,6 +243,18 @@ def _all_columns(parts: Sequence[Records]) -> list[str]:
             raise DataError("some of the parts have groups and others none: leave the groups out with group=False")
     extra = dict.fromkeys(name for part in parts for name in part._columns() if name not in names)
     return names + list(extra)
+
+
+def refuse_copies(here: Records, more: Records) -> None:
+    """Refuse further results of which a file was counted before: its generations would count twice."""
+    twins = twice_counted(here._sources, more._sources)
+    if twins:
+        one, two = twins
+        what = "was added before" if one.label == two.label else f"and {one.label}, which was added before, are copies"
+        raise DataError(
+            f"{two.label} {what}: its generations would count twice. Leave it out. If these are other generations that "
+            f"happen to be equal, write them to a file that tells so, as by a column 'date'"
+        )
 
 
 def refuse_other_runs(here: Records, more: Records) -> None:

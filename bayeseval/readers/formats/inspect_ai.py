@@ -6,7 +6,8 @@ journal and the single samples stand in. ``id`` is the prompt, ``epoch`` the gen
 ``eval.task`` the benchmark. Each scorer is a metric; a score that is an object or a list gives one for every part.
 
 A sample with an error and no score is errored. One with neither, or with NaN, is not scored. One with both counts, as
-do invalidated samples, which Inspect counts too; both are told.
+do invalidated samples, which Inspect counts too; both are told. The seed of a run, where one was set, is that of each
+of its generations.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ def samples(file: File) -> Iterator[Sample]:
     status = header.get("status", "started")
     if status != "success":
         file.note(f"the run did not end well (its status is {status!r}): samples may be missing")
+    seed = _seed(header, about)
     seen = invalid = 0
     for place, sample in found:
         seen += 1
@@ -55,12 +57,20 @@ def samples(file: File) -> Iterator[Sample]:
         yield Sample(
             sample.get("id"), {name: value for name, value, _ in parts}, place, sample.get("epoch", 1),
             errored=bool(sample.get("error")), answer={name: _whole(file, answer) for name, _, answer in parts},
-            gold=_text(sample.get("target")), system=system, benchmark=task,
+            gold=_text(sample.get("target")), seed=seed, system=system, benchmark=task,
         )  # fmt: skip
     if not seen:
         file.refuse("is a log of Inspect without samples")
     if invalid:
         file.note(f"invalidated samples count, as in Inspect's own metrics: there are {invalid}")
+
+
+def _seed(header: dict[str, Any], about: dict[str, Any]) -> Any:
+    """The seed of all generations: that of the plan's settings, else that of the model's."""
+    for config in ((header.get("plan") or {}).get("config"), about.get("model_generate_config")):
+        if isinstance(config, dict) and config.get("seed") is not None:
+            return config["seed"]
+    return None
 
 
 def _header(file: File, archive: Archive) -> dict[str, Any]:

@@ -6,7 +6,9 @@ date>.json``, else by the folder ``organisation__model``. Several dated files of
 generations.
 
 With repeats and the usual filter ``take_first`` the stored metric is of the first response only, whatever the number
-of responses: that is one generation. A metric pass@1 over all responses is a count.
+of responses: that is one generation. A metric pass@1 over all responses is a count. The seed of generations is
+``seed`` of the request or the model, else ``torch_seed`` where a local model ran, which the harness sets to 1234 unless
+told otherwise: runs that nobody seeded share it.
 """
 
 from __future__ import annotations
@@ -63,6 +65,7 @@ def samples(file: File) -> Iterator[Sample]:
             system = file.path.absolute().parent.name.replace("__", "/")
             file.note(f"no file of totals beside it names the model, so the folder does: {system!r}")
         records = file.records()
+    seed = _seed(totals.get("config"))
     found: dict[Any, Sample] = {}
     places: dict[tuple[Any, str], str] = {}
     for place, record in records:
@@ -75,12 +78,26 @@ def samples(file: File) -> Iterator[Sample]:
         if prompt not in found:
             found[prompt] = Sample(
                 prompt, {}, place, answer={}, gold=None if target is None else str(target), system=system,
-                benchmark=task,
+                benchmark=task, seed=seed,
             )  # fmt: skip
         scores = _scores(file, record, filter, place)
         found[prompt].scores |= scores  # type: ignore[operator]
         found[prompt].answer |= dict.fromkeys(scores, _answer(record))
     yield from found.values()
+
+
+def _seed(config: Any) -> int | None:
+    """The seed that generations were made with: of the request, of the model, or of PyTorch where a local model ran."""
+    if not isinstance(config, dict):
+        return None
+    for settings in (config.get("gen_kwargs"), config.get("model_args")):
+        if isinstance(settings, str):
+            found = re.search(r"(?:^|,)\s*seed=(\d{1,18})(?:,|$)", settings)
+            settings = {"seed": int(found[1])} if found else {}
+        if isinstance(settings, dict) and isinstance(settings.get("seed"), int):
+            return settings["seed"]
+    seed = config.get("torch_seed")
+    return seed if isinstance(seed, int) and str(config.get("model")).startswith(("hf", "huggingface")) else None
 
 
 def _scores(file: File, record: dict[str, Any], filter: str, place: str) -> dict[str, Any]:

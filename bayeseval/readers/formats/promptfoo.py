@@ -28,14 +28,15 @@ def sniff(peek: Peek) -> str | None:
 
 def samples(file: File) -> Iterator[Sample]:
     """One sample a result."""
-    benchmark = ""
+    benchmark, seeds = "", {}
     other = file.path.with_suffix(".json")
     if not file.named and file.label == "promptfoo_jsonl" and other.is_file():
         file.refuse(f"holds the same results as {other.name}")
     if file.label == "promptfoo":
         value = file.json()
         results = value["results"]["results"]
-        benchmark = str((value.get("config") or {}).get("description") or "")
+        config = value.get("config") or {}
+        benchmark, seeds = str(config.get("description") or ""), _seeds(config.get("providers"))
         listed = [(f"result {number}", result) for number, result in enumerate(results, 1)]
     else:
         listed = list(file.records())
@@ -46,11 +47,22 @@ def samples(file: File) -> Iterator[Sample]:
             provider = {"id": provider}
         errored = result.get("failureReason") == 2
         scores = {name: None if errored else result.get(name) for name in ("success", "score")}
+        system = str(provider.get("label") or provider.get("id") or "")
         output = (result.get("response") or {}).get("output")
         yield Sample(
             prompt, scores, place, errored=errored, answer=output if isinstance(output, str) else None,
-            system=str(provider.get("label") or provider.get("id") or ""), benchmark=benchmark,
+            seed=seeds.get(system), system=system, benchmark=benchmark,
         )  # fmt: skip
+
+
+def _seeds(providers: Any) -> dict[str, Any]:
+    """Seeds in the settings of providers, by label or id."""
+    listed = [one for one in providers if isinstance(one, dict)] if isinstance(providers, list) else []
+    return {
+        str(one.get("label") or one.get("id") or ""): one["config"].get("seed")
+        for one in listed
+        if isinstance(one.get("config"), dict)
+    }
 
 
 def _prompts(results: list[dict[str, Any]]) -> list[str]:
