@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from bayeseval.defaults import options as options
     from bayeseval.errors import BayesevalError as BayesevalError
     from bayeseval.estimators import moments as moments
+    from bayeseval.estimators.bounds import score_bounds as score_bounds
     from bayeseval.estimators.credit import credit_moments as credit_moments
     from bayeseval.fitting import fit as fit
     from bayeseval.intervals import compare_intervals as compare_intervals
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from bayeseval.priors import prior_predictive as prior_predictive
     from bayeseval.readers import read as read
     from bayeseval.reporting import report as report
+    from bayeseval.seeds import shared_seeds as shared_seeds
 
 _HOMES = {
     "BayesevalError": "errors",
@@ -107,6 +109,8 @@ _HOMES = {
     "prior_sensitivity": "comparison.sensitivity",
     "read": "readers",
     "report": "reporting",
+    "score_bounds": "estimators.bounds",
+    "shared_seeds": "seeds",
     "stop_anytime": "planning.looking.stopping",
     "stop_at_direction": "planning.looking.stopping",
     "stop_at_width": "planning.looking.stopping",

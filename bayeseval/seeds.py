@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from bayeseval.outcomes import Outcomes
 
-__all__ = ["SharedSeeds", "shared_seeds", "systems_that_share"]
+__all__ = ["SharedSeeds", "shared_seed_lines", "shared_seeds", "systems_that_share"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -126,7 +126,8 @@ def shared_seeds(a: Outcomes, b: Outcomes) -> SharedSeeds:
     for given in (a, b):
         if getattr(given, "_given", None) != "correct" or len(given.run_names) != 1:
             raise OptionError(
-                "shared_seeds takes the Outcomes of one run for each of two systems; choose one with .select(system=...)"
+                "shared_seeds takes the Outcomes of one run for each of two systems; choose one with "
+                ".select(system=...)"
             )
     (name_a, benchmark), (name_b, other) = a.run_names[0], b.run_names[0]
     if benchmark != other:
@@ -167,6 +168,19 @@ def systems_that_share(outcomes: Outcomes) -> list[tuple[str, tuple[str, ...], i
             there = tuple(names[system] for system in np.unique(systems[inside]))
             result.append((label, there, len(np.unique(key[inside]))))
     return result
+
+
+def shared_seed_lines(outcomes: Outcomes) -> list[str]:
+    """Lines of an account about `systems_that_share`."""
+    lines = []
+    for benchmark, systems, size in systems_that_share(outcomes):
+        few = systems if len(systems) < 6 else (*systems[:4], f"{len(systems) - 4} more systems")
+        lines.append(
+            f"generations of {', '.join(few[:-1])} and {few[-1]} share seeds on {benchmark}: two or more of them have "
+            f"the same seed in {number(size, 'generation')} of equal prompt and number, so they may be coupled by "
+            "accident, and are then not independent; see be.shared_seeds"
+        )
+    return lines
 
 
 def _codes(columns: Sequence[npt.NDArray[Any]]) -> IntArray:

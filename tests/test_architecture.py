@@ -36,7 +36,7 @@ FLOORS = [
         "files",
         "likelihoods",
     }
-    | {"model_data", "outcomes", "pairs", "progress", "readers"},
+    | {"model_data", "outcomes", "pairs", "progress", "readers", "seeds"},
     {"datasets", "estimators", "metrics", "prompts"},
     {"catalogue", "engines", "model_file"},
     {"comparison", "conformance", "fitting", "intervals", "posterior", "priors", "updating"},
@@ -92,6 +92,8 @@ PUBLIC = {
     "prior_sensitivity",
     "read",
     "report",
+    "score_bounds",
+    "shared_seeds",
     "stop_anytime",
     "stop_at_direction",
     "stop_at_width",

@@ -62,11 +62,15 @@ Filter = Annotated[
 ]
 Errored = Annotated[
     str | None,
-    typer.Option("--errored", metavar="drop|wrong", help="What generations count as whose run failed."),
+    typer.Option(
+        "--errored",
+        metavar="drop|wrong|bounds",
+        help="What generations count as whose run failed; bounds leaves them out and prints the scores if all of them were wrong, and if all were right.",
+    ),
 ]
 Unscored = Annotated[
     str | None,
-    typer.Option("--unscored", metavar="drop|wrong", help="What generations without a score count as."),
+    typer.Option("--unscored", metavar="drop|wrong|bounds", help="What generations without a score count as."),
 ]
 Credit = Annotated[
     str | None,

@@ -24,8 +24,8 @@ def read(
     columns_are: None = None,
     metric: str | Sequence[str] | None = None,
     filter: str | None = None,
-    errored: Literal["drop", "wrong"] | None = None,
-    unscored: Literal["drop", "wrong"] | None = None,
+    errored: Literal["drop", "wrong", "bounds"] | None = None,
+    unscored: Literal["drop", "wrong", "bounds"] | None = None,
     add_to: Counts | Outcomes | Credits | None = None,
     quiet: bool = False,
     **columns: ColumnChoice,
@@ -41,8 +41,8 @@ def read(
     columns_are: Literal["generations", "systems"] | None = None,
     metric: str | Sequence[str] | None = None,
     filter: str | None = None,
-    errored: Literal["drop", "wrong"] | None = None,
-    unscored: Literal["drop", "wrong"] | None = None,
+    errored: Literal["drop", "wrong", "bounds"] | None = None,
+    unscored: Literal["drop", "wrong", "bounds"] | None = None,
     add_to: Counts | Outcomes | Credits | None = None,
     quiet: bool = False,
     **columns: ColumnChoice,
@@ -57,8 +57,8 @@ def read(
     columns_are: Literal["generations", "systems"] | None = None,
     metric: str | Sequence[str] | None = None,
     filter: str | None = None,
-    errored: Literal["drop", "wrong"] | None = None,
-    unscored: Literal["drop", "wrong"] | None = None,
+    errored: Literal["drop", "wrong", "bounds"] | None = None,
+    unscored: Literal["drop", "wrong", "bounds"] | None = None,
     add_to: Counts | Outcomes | Credits | None = None,
     quiet: bool = False,
     **columns: ColumnChoice,
@@ -83,9 +83,11 @@ def read(
         first that a benchmark has.
     filter : str, optional
         Filter in files of lm-evaluation-harness, needed where a file has several that disagree.
-    errored : "drop" or "wrong", optional
-        What generations count as whose run failed, needed where there are some in files of evaluation tools.
-    unscored : "drop" or "wrong", optional
+    errored : "drop", "wrong" or "bounds", optional
+        What generations count as whose run failed, needed where there are some in files of evaluation tools. "bounds"
+        keeps them as outcomes without a score, and the account tells the mean of each run if all of them were wrong,
+        and if all were right; see `bayeseval.score_bounds`. Whatever is computed later leaves them out.
+    unscored : "drop", "wrong" or "bounds", optional
         What generations count as that have no score though nothing failed, needed where there are some in files of
         evaluation tools. In tables they are set aside unless this says "wrong".
     add_to : Counts, Outcomes or Credits, optional

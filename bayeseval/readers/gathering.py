@@ -91,12 +91,15 @@ def gathered(name: str, file: File, samples: Iterable[Sample], request: Request)
         _name(file, rows, role, given_name)
     rows, given, notes = chosen(file, rows, request.metric, request.filter, request.used)
     read = [_score(row, value, file) for row, value in zip(rows, given, strict=True)]
-    keys = _keys(file, rows)
     totals = any(isinstance(value, Total) for value in read)
     account = [f"{file.path}: {name}, {number(len(rows), 'prompt' if totals else 'generation')} on record"]
     account += [f"{file.path}: {line}" for line in [*notes, *file.notes]]
     read, said = _policies(file, rows, read, request)
     account += said
+    rows, read = _without_dropped(rows, read, request)
+    if not rows:
+        raise NotResults(f"{file.path} holds no generation that is left: all are to be dropped")
+    keys = _keys(file, rows)
     origin = Origin(str(file.path), first=1, unit="generation", counting="as the file has them")
     if totals:
         _refuse_twice(file, rows, keys)
@@ -221,6 +224,19 @@ def _policies(
     return result, said
 
 
+def _without_dropped(
+    rows: list[Sample], read: list[float | Total | None], request: Request
+) -> tuple[list[Sample], list[float | Total | None]]:
+    """Rows without those to be dropped, where other rows without a score stay to bound it; else all rows."""
+    if {request.errored, request.unscored} != {"drop", "bounds"}:
+        return rows, read
+    dropped = request.errored == "drop"
+    keep = [value is not None or row.errored != dropped for row, value in zip(rows, read, strict=True)]
+    return [row for row, kept in zip(rows, keep, strict=True) if kept], [
+        value for value, kept in zip(read, keep, strict=True) if kept
+    ]
+
+
 def _counts(
     file: File, keys: dict[str, Any], read: Sequence[float | Total | None], request: Request, account: list[str]
 ) -> Counts:
@@ -231,8 +247,8 @@ def _counts(
         )
     if "bounds" in (request.errored, request.unscored) and any(value is None for value in read):
         raise OptionError(
-            f"{file.path} does not tell how many generations have no score, only totals of prompts, so scores cannot be "
-            "bounded: choose 'drop' or 'wrong' in place of 'bounds'"
+            f"{file.path} does not tell how many generations have no score, only totals of prompts, so scores cannot "
+            "be bounded: choose 'drop' or 'wrong' in place of 'bounds'"
         )
     order = factorize(combine(*(factorize(keys[name])[0] for name in ("system", "benchmark", "prompt"))))[0]
     first = np.unique(order, return_index=True)[1]

@@ -31,6 +31,7 @@ from bayeseval.readers.frames import Table, from_frame, is_frame
 from bayeseval.readers.gathering import Policy, Request, gathered
 from bayeseval.readers.joining import Kind, Piece, Results, joined, of_kind, traced
 from bayeseval.readers.matrices import as_array
+from bayeseval.readers.missing import bound_lines, decided
 from bayeseval.readers.opening import unharmed
 from bayeseval.readers.records import number, say, shape_of, spread
 from bayeseval.readers.samples import File
@@ -39,6 +40,7 @@ from bayeseval.readers.spellings import COUNTS, CREDITS, OUTCOMES, matching
 from bayeseval.readers.tables import has_table_suffix, read_table
 from bayeseval.readers.values import checked_threshold
 from bayeseval.readers.wide import ColumnsAre, generation_columns, outcomes_from_wide, score_columns
+from bayeseval.seeds import shared_seed_lines
 
 __all__ = ["Kind", "read_sources"]
 
@@ -77,8 +79,8 @@ def read_sources(
     for name, value, choices in (
         ("kind", kind, ("counts", "outcomes", "credits")),
         ("columns_are", columns_are, ("generations", "systems")),
-        ("errored", errored, ("drop", "wrong")),
-        ("unscored", unscored, ("drop", "wrong")),
+        ("errored", errored, ("drop", "wrong", "bounds")),
+        ("unscored", unscored, ("drop", "wrong", "bounds")),
     ):
         if value is not None:
             require_choice(name, value, choices)
@@ -114,6 +116,10 @@ def read_sources(
     results = joined(pieces, kind, aside)
     if threshold is not None and not any(isinstance(piece.results, Outcomes) for piece in pieces):
         aside.append("threshold= had no effect: counts hold no scores")
+    if "bounds" in (errored, unscored):
+        aside += _bounds(results, pieces)
+    if isinstance(results, Outcomes):
+        aside += shared_seed_lines(results)
     account = condensed(results.account, request.tools)
     results = results._with_account(*account, *aside, _summary(results, len(pieces), bool(aside)))
     if add_to is not None:
@@ -176,9 +182,7 @@ def _counted_as_wrong(piece: Piece) -> Piece:
         f"{piece.origin.label}: {number(results.n_unscored, 'generation')} without a score counted as wrong "
         "(unscored='wrong')"
     )
-    given = getattr(results, results._given)
-    changes = {results._given: np.where(np.isnan(given), 0.0, given), "account": (*results.account, line)}
-    return replace(piece, results=results._replaced(**changes))
+    return replace(piece, results=decided(results, 0.0, line))
 
 
 def _is_matrix(source: object) -> bool:
@@ -288,6 +292,18 @@ def _neither(table: Table) -> str:
     else:
         why = f"no column holds scores; looked for {', '.join(OUTCOMES['correct'])}; name it with correct='...'"
     return f"{table.origin.label} is neither counts nor outcomes: it has {shown or 'no columns'}; {why}"
+
+
+def _bounds(results: Results, pieces: Sequence[Piece]) -> list[str]:
+    """What the account says of bounds, which need the single generations."""
+    if not isinstance(results, Counts):
+        return bound_lines(results)
+    if any(not isinstance(piece.results, Counts) and piece.results.n_unscored for piece in pieces):
+        raise OptionError(
+            "counts do not know how many generations have no score, so they bear no bounds: read outcomes, without "
+            "kind='counts' and without files of counts, or choose 'drop' or 'wrong' in place of 'bounds'"
+        )
+    return []
 
 
 def _summary(results: Results, sources: int, aside: bool) -> str:
