@@ -65,7 +65,8 @@ Errored = Annotated[
     typer.Option(
         "--errored",
         metavar="drop|wrong|bounds",
-        help="What generations count as whose run failed; bounds leaves them out and prints the scores if all of them were wrong, and if all were right.",
+        help="What generations count as whose run failed; bounds leaves them out, and prints the score if all of them "
+        "were wrong and if all were right.",
     ),
 ]
 Unscored = Annotated[
