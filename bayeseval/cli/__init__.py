@@ -1,4 +1,4 @@
-"""The command line: `fit` and `report`, the commands that plan, `models` and `demo`.
+"""The command line: `fit`, `report` and `counts`, the commands that plan, `models` and `demo`.
 
 Results go to standard output, progress and what was read to standard error. Each command is declared in `results`,
 `planning`, `comparing` or `builtin`, imported in the order in which the help lists them, and hands its arguments to a

@@ -1,4 +1,4 @@
-"""Commands about results: `bayeseval fit` and `report`."""
+"""Commands about results: `bayeseval fit`, `report` and `counts`."""
 
 from __future__ import annotations
 
@@ -107,3 +107,51 @@ def report(
     from bayeseval.cli import work
 
     work.run_report(paths, work.settings(given), out, title, metric, prob, width, as_json)
+
+
+@app.command(
+    short_help="Read results, and write them as counts.",
+    help="Read results from files of any tool, print what was found, and write it as one table.\n\n"
+    "With --add-to, the generations are added to those of an earlier day; one that is there already is refused.\n\n"
+    "\b\nExamples:\n"
+    "  bayeseval counts logs/\n"
+    "  bayeseval counts logs/ --scorer match --errored bounds --out counts.parquet\n"
+    "  bayeseval counts tuesday.eval --errored drop --add-to outcomes.jsonl\n",
+)
+@plainly
+def counts(
+    paths: opt.Paths,
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="FILE", help="Write a .parquet, .csv or .jsonl file.")
+    ] = None,
+    outcomes: Annotated[
+        bool, typer.Option("--outcomes", help="Keep single generations, with their answers, not counts.")
+    ] = False,
+    add_to: Annotated[
+        str | None,
+        typer.Option(
+            "--add-to",
+            metavar="FILE",
+            help="Add to the results in this file, and write the whole there [or to --out].",
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Let the file replace one that bayeseval did not write.")
+    ] = False,
+    system: opt.System = None,
+    benchmark: opt.Benchmark = None,
+    column: opt.Column = None,
+    threshold: opt.Threshold = None,
+    scorer: opt.Scorer = None,
+    filter: opt.Filter = None,
+    errored: opt.Errored = None,
+    unscored: opt.Unscored = None,
+    credit: opt.Credit = None,
+    levels: opt.Levels = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Read, print and write; see `bayeseval.cli.counted.run_counts`."""
+    given = locals()
+    from bayeseval.cli import counted
+
+    counted.run_counts(given)

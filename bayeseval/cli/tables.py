@@ -10,6 +10,7 @@ import typer
 
 from bayeseval.display import number
 from bayeseval.estimators import RunMoments, moments
+from bayeseval.estimators.bounds import ScoreBounds
 from bayeseval.estimators.credit import credit_moments
 from bayeseval.metrics import Metric
 from bayeseval.metrics import mean as mean_metric
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from bayeseval.posterior.posteriors import Posteriors
 
 __all__ = [
-    "add_row", "new_table", "print_table", "say", "show_comparison", "show_moments", "show_plan", "show_scores", "warn",
+    "add_row", "new_table", "print_table", "say", "show_bounds", "show_comparison", "show_moments", "show_plan",
+    "show_scores", "warn",
 ]  # fmt: skip
 
 PLAIN_WIDTH = 140
@@ -77,6 +79,23 @@ def show_moments(posteriors: Posteriors, prob: float | None) -> None:
         cells = [row.system, row.benchmark, f"{row.n_prompts:,}", number(row.mean, 4)]
         cells += [number(row.se_population), ends[0], number(row.se_benchmark), ends[1]]
         add_row(table, [*cells, number(row.sigma2), number(row.rho)])
+    print_table(table)
+
+
+def show_bounds(bounds: ScoreBounds, as_json: bool) -> None:
+    """Print mean scores with generations without a score left out, wrong and right; as JSON only the sentences."""
+    if as_json or not bounds.notes:
+        for note in bounds.notes:
+            typer.echo("bayeseval: " + "".join(c if c.isprintable() else "�" for c in note), err=True)
+        return
+    warn([*bounds.notes, "what follows leaves these generations out"])
+    words = {"drop": "left out", "wrong": "wrong", "right": "right"}
+    table = new_table("Bounds: mean scores by what generations without a score count as")
+    for name in ("system", "benchmark", "without a score", "count as", "mean", "SE population", "SE benchmark"):
+        table.add_column(name, overflow="fold")
+    for row in bounds.rows:
+        cells = [row.system, row.benchmark, f"{row.n_missing:,}", words[row.policy], number(row.mean, 4)]
+        add_row(table, [*cells, number(row.se_population), number(row.se_benchmark)])
     print_table(table)
 
 

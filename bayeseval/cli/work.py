@@ -13,12 +13,14 @@ from typing import Any
 import typer
 
 from bayeseval.catalogue import DEFAULT_MODEL
-from bayeseval.cli.tables import say, show_comparison, show_moments, show_scores
+from bayeseval.cli.tables import say, show_bounds, show_comparison, show_moments, show_scores
 from bayeseval.cli.words import columns_from, levels_from, metric_from, priors_from
 from bayeseval.comparison.sensitivity import prior_sensitivity
 from bayeseval.comparison.stacked import Stacked
+from bayeseval.counts import Counts
 from bayeseval.credits import Credits
 from bayeseval.errors import OptionError, require_probability
+from bayeseval.estimators.bounds import score_bounds
 from bayeseval.fitting import fit
 from bayeseval.planning import Plan, plan
 from bayeseval.posterior.credit import CreditPosterior
@@ -52,6 +54,7 @@ class Settings:
     quiet: bool
     credit: str | None = None
     levels: tuple[float, ...] | None = None
+    as_json: bool = False
 
 
 def settings(given: Mapping[str, Any]) -> Settings:
@@ -80,6 +83,7 @@ def settings(given: Mapping[str, Any]) -> Settings:
         quiet=given["quiet"],
         credit=credit,
         levels=None if levels is None else levels_from(levels),
+        as_json=bool(given.get("as_json")),
     )
 
 
@@ -115,8 +119,13 @@ def read_results(paths: Sequence[str], chosen: Settings) -> Any:
     """Counts, outcomes or credits of all runs in some files."""
     source: Any = paths[0] if len(paths) == 1 else list(paths)
     if chosen.credit is not None:
-        return _credits(source, chosen)
-    return read(source, threshold=chosen.threshold, quiet=chosen.quiet, **chosen.reading, **chosen.columns)
+        results: Any = _credits(source, chosen)
+    else:
+        results = read(source, threshold=chosen.threshold, quiet=chosen.quiet, **chosen.reading, **chosen.columns)
+    if "bounds" in (chosen.reading["errored"], chosen.reading["unscored"]) and not isinstance(results, Counts):
+        wanted = results.select(system=chosen.system or None, benchmark=chosen.benchmark or None)
+        show_bounds(score_bounds(wanted), chosen.as_json)
+    return results
 
 
 def fit_results(counts: Any, chosen: Settings) -> list[Any]:

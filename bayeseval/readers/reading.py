@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -37,6 +38,7 @@ from bayeseval.readers.records import number, say, shape_of, spread
 from bayeseval.readers.samples import File
 from bayeseval.readers.sources import expand, is_known, no_known_suffix
 from bayeseval.readers.spellings import COUNTS, CREDITS, OUTCOMES, matching
+from bayeseval.readers.stored import read_stored
 from bayeseval.readers.tables import has_table_suffix, read_table
 from bayeseval.readers.values import checked_threshold
 from bayeseval.readers.wide import ColumnsAre, generation_columns, outcomes_from_wide, score_columns
@@ -214,6 +216,10 @@ def _files(sources: Sequence[str | os.PathLike[str]], request: _Request, aside: 
 
 
 def _file_piece(path: Path, request: _Request, *, named: bool) -> Piece:
+    stored = None if request.given else read_stored(path)
+    if stored is not None:
+        origin = Origin(str(path), first=1, counting="counting from 1")
+        return Piece(origin, cast(Results, stored))
     found = recognised(path)
     columns = {role for role, value in request.given.items() if value and (role, type(value)) not in _NAMES}
     if found and not (columns and has_table_suffix(path)):

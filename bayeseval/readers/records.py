@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -152,6 +154,45 @@ class Records:
             if name != "account":
                 digest.update(f"|{name}:{getattr(self, name)!r}|".encode())
         return digest.hexdigest()
+
+    def write(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+        """Write the results to a file that any tool reads, and that `bayeseval.read` gives back exactly as they were.
+
+        Parameters
+        ----------
+        path : str or path
+            Ends in .csv, .jsonl or .parquet. A file that bayeseval wrote is replaced, whole or not at all.
+        overwrite : bool
+            Whether to replace a file that bayeseval did not write.
+
+        Returns
+        -------
+        pathlib.Path
+            The file. Kind, levels, account, a fingerprint and the digests of the files that were read are in the
+            metadata of Parquet, and beside CSV and JSON Lines in a file ``<name>.meta.json``, which belongs with it.
+
+        Raises
+        ------
+        OptionError
+            If the file cannot be written, is there already, or has another ending.
+
+        Notes
+        -----
+        What is missing is null in Parquet and JSON Lines, and nothing at all in CSV, where an empty text is ``""``.
+        Places of rows in the files that were read are not kept: later messages name rows of the file written.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import bayeseval as be
+        >>> counts = be.Counts.from_arrays([1, 0], 4, prompt=["007", "7"])
+        >>> file = counts.write(pathlib.Path(tempfile.mkdtemp()) / "counts.csv")
+        >>> be.read(file, quiet=True) == counts
+        True
+        """
+        from bayeseval.readers.stored import write_records
+
+        return write_records(self, path, overwrite=overwrite)
 
     def __len__(self) -> int:
         return len(self.prompt)
