@@ -20,8 +20,8 @@ from bayeseval.errors import OptionError, ReadError
 from bayeseval.readers.stored import SUFFIXES, side_file
 
 ODD = [
-    "007", "7", "7.0", "a,b", 'say "x"', "two\nlines", "cr\r\nlf", "tab\t", "\x00\x1f", "naïve", "日本", "🙂", "null", "NaN",
-    "\ufeff", "=1+1", "true", "'", "\u2028", "\x85", " padded ",
+    "007", "7", "7.0", "a,b", 'say "x"', "two\nlines", "cr\r\nlf", "tab\t", "\x00\x1f", "naïve", "日本", "🙂", "null",
+    "NaN", "\ufeff", "=1+1", "true", "'", "\u2028", "\x85", " padded ",
 ]  # fmt: skip
 
 

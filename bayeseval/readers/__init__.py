@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Literal, overload
 
 if TYPE_CHECKING:
@@ -124,6 +125,23 @@ def read(
     >>> read(frame, quiet=True)
     Outcomes: gpt-x on sums, 2 prompts, 3 generations, between 1 and 2 to each prompt
     """
+    from bayeseval.errors import BayesevalError
     from bayeseval.readers.reading import read_sources
 
-    return read_sources(source, kind, threshold, columns_are, metric, filter, errored, unscored, add_to, quiet, columns)
+    try:
+        return read_sources(
+            source, kind, threshold, columns_are, metric, filter, errored, unscored, add_to, quiet, columns
+        )
+    except BayesevalError as problem:
+        problem.args = (_at_most(" ".join(str(problem).split("\n")), _LONGEST),)
+        raise
+
+
+_LONGEST = 2000
+"""Characters of a message: what a damaged file has where a name belongs may be megabytes."""
+
+
+def _at_most(text: str, size: int) -> str:
+    """A text of which the middle is left out where it is too long, of words first, then of the whole."""
+    text = re.sub(r"(\S{100})\S{200,}(\S{100})", r"\1[...]\2", text)
+    return text if len(text) <= size else f"{text[: size // 2]} [...] {text[-size // 3 :]}"

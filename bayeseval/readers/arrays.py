@@ -14,6 +14,7 @@ from bayeseval.outcomes import Outcomes
 from bayeseval.readers.cells import Origin
 from bayeseval.readers.columns import ColumnChoice
 from bayeseval.readers.frames import Table, first_line, from_frame
+from bayeseval.readers.opening import refuse_growth
 from bayeseval.readers.tables import reading
 
 __all__ = ["ARRAY_SUFFIXES", "outcomes_from_arrays", "read_arrays"]
@@ -39,8 +40,10 @@ def read_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
             if isinstance(loaded, np.ndarray):
                 return {"": loaded}
             with loaded:
+                for info in loaded.zip.infolist():
+                    refuse_growth(info, f"{info.filename} in {path}")
                 arrays = {name: loaded[name] for name in loaded.files}
-        except (OSError, EOFError):
+        except (OSError, EOFError, ReadError):
             raise
         except Exception as problem:  # NumPy's parser of headers raises errors of many kinds on a damaged file
             if "allow_pickle" in str(problem) or "pickled" in str(problem).lower():
@@ -53,6 +56,9 @@ def read_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
             ) from problem
     if not arrays:
         raise ReadError(f"{path} holds no arrays")
+    other = next((name for name, array in arrays.items() if not isinstance(array, np.ndarray)), None)
+    if other is not None:
+        raise ReadError(f"{path} holds {other!r}, which is no array: it is damaged or no file of NumPy")
     return arrays
 
 

@@ -18,12 +18,12 @@ from bayeseval.errors import BayesevalError, MissingDependencyError, ReadError
 from bayeseval.readers.frames import first_line
 from bayeseval.readers.tables import reading
 
-__all__ = ["LIMIT", "Archive", "beginning", "content", "lines", "parsed", "unharmed"]
+__all__ = ["LIMIT", "Archive", "beginning", "content", "lines", "parsed", "refuse_growth", "unharmed"]
 
 LIMIT = 2**30
 """So many bytes may come out of a compressed file or a member of an archive: 1 GiB."""
 
-_RATIO = 2000
+_RATIO, _SMALL = 400, 2**26
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _ZSTD_IN_ZIP = 93
 
@@ -67,18 +67,15 @@ def content(path: Path) -> bytes:
         stream = _stream(raw, path)
         if stream is raw:
             return raw.read()
-        return _bounded(stream, LIMIT, f"{path}")
+        return _bounded(stream, _most(path), f"{path}")
 
 
 def lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Lines of a file that are not blank, with their numbers, one at a time."""
     with reading(path), path.open("rb") as raw:
         stream = _stream(raw, path)
-        total = 0
-        for number, line in enumerate(io.BufferedReader(_Readable(stream), 2**20) if stream is not raw else raw, 1):
-            total += len(line)
-            if stream is not raw and total > LIMIT:
-                raise ReadError(f"{path} {_TOO_LARGE}")
+        plain = raw if stream is raw else io.BufferedReader(_Readable(stream, path), 2**20)
+        for number, line in enumerate(plain, 1):
             if line.strip():
                 yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
 
@@ -126,8 +123,7 @@ class Archive:
         info = self.members.get(name)
         if info is None:
             raise ReadError(f"{self.path} has no member {name!r}")
-        if info.file_size > LIMIT or info.file_size > max(2**26, _RATIO * max(info.compress_size, 1)):
-            raise ReadError(f"{where} {_TOO_LARGE}")
+        refuse_growth(info, where)
         with unharmed(self.path, "a zip archive"), self.path.open("rb") as raw:
             raw.seek(info.header_offset)
             header = raw.read(30)
@@ -152,27 +148,40 @@ _TOO_LARGE = (
 )
 
 
+def refuse_growth(info: zipfile.ZipInfo, where: str) -> None:
+    """Refuse a member of a zip archive that says of itself that it would grow beyond all measure."""
+    if info.file_size > min(LIMIT, max(_SMALL, _RATIO * info.compress_size)):
+        raise ReadError(f"{where} {_TOO_LARGE}")
+
+
+def _most(path: Path) -> int:
+    """So many bytes may come out of a compressed file: results shrink to a tenth or so, not to a thousandth."""
+    return min(LIMIT, max(_SMALL, _RATIO * path.stat().st_size))
+
+
 def _bounded(stream: IO[bytes], most: int, where: str) -> bytes:
-    parts, total = [], 0
-    while part := stream.read(min(2**20, most + 1 - total)):
-        parts.append(part)
-        total += len(part)
-        if total > most:
+    whole = io.BytesIO()  # whose value is no second copy
+    while part := stream.read(min(2**20, most + 1 - whole.tell())):
+        whole.write(part)
+        if whole.tell() > most:
             raise ReadError(f"{where} {_TOO_LARGE}")
-    return b"".join(parts)
+    return whole.getvalue()
 
 
 class _Readable(io.RawIOBase):
-    """A stream of any library as one that can be buffered and cut into lines."""
+    """A stream of any library as one that can be buffered and cut into lines, within bounds."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
+    def __init__(self, stream: IO[bytes], path: Path) -> None:
+        self._stream, self._path, self._left = stream, path, _most(path)
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         part = self._stream.read(len(buffer))
+        self._left -= len(part)
+        if self._left < 0:
+            raise ReadError(f"{self._path} {_TOO_LARGE}")
         buffer[: len(part)] = part
         return len(part)
 

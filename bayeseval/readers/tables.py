@@ -72,8 +72,16 @@ def reading(path: Path) -> Iterator[None]:
 def file_bytes(path: Path) -> bytes:
     """Content of a file, decompressed where its name ends in .gz."""
     with reading(path):
-        data = path.read_bytes()
-        return gzip.decompress(data) if path.name.lower().endswith(".gz") and data else data
+        if path.name.lower().endswith(".gz"):
+            from bayeseval.readers.opening import content  # which builds on this module
+
+            with path.open("rb") as file:
+                if file.read(2) not in (b"\x1f\x8b", b""):
+                    raise ReadError(
+                        f"{path} is cut off or damaged: it does not begin as a gzip file. Copy or make it again"
+                    )
+            return content(path)
+        return path.read_bytes()
 
 
 def _parquet(path: Path) -> Table:
