@@ -38,7 +38,7 @@ class SharedSeeds:
     equal : int
         Those with equal seeds.
     prompts : int
-        Prompts with at least one such pair.
+        Prompts on which some generation of A has the seed of some generation of B, whatever their numbers.
     """
 
     systems: tuple[str, str]
@@ -52,18 +52,24 @@ class SharedSeeds:
     def explanation(self) -> str:
         """What that means for a comparison, in a sentence."""
         a, b = self.systems
+        if not self.pairs:
+            return f"{a} and {b} have no generation of the same prompt and number"
         if not self.known:
             return (
                 f"the seeds of {a} and {b} are not known, so nothing tells whether their generations share noise: "
                 "treat them as independent only if you know that the seeds differed"
             )
-        if not self.equal:
-            return f"{a} and {b} share no seed in the {number(self.known, 'pair')} of generations with known seeds"
+        if not self.prompts:
+            return f"{a} and {b} share no seed on any prompt, as far as seeds are known"
+        advice = "Sample one of them anew with other seeds" + (
+            ", or compare generations of the same number as coupled pairs, Pairs.of(a, b, coupled=True)"
+            if self.equal
+            else ""
+        )
         return (
-            f"generations of {a} and {b} share seeds in {self.equal:,} of {number(self.known, 'pair')} with known "
-            f"seeds, of {number(self.prompts, 'prompt')}: where both ran on the same sampler they may be coupled by "
-            "accident, and then they are not independent. Compare them as coupled pairs, "
-            "Pairs.of(a, b, coupled=True), or sample anew with other seeds"
+            f"generations of {a} and {b} share seeds on {number(self.prompts, 'prompt')}, and in {self.equal:,} of "
+            f"{number(self.known, 'pair')} of the same number: where both ran on the same sampler they may be coupled "
+            f"by accident, and then they are not independent. {advice}"
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -137,25 +143,25 @@ def shared_seeds(a: Outcomes, b: Outcomes) -> SharedSeeds:
     seeds = [_texts(one, rows) for one, rows in ((a, at_a), (b, at_b))]
     known = np.array([x is not None and y is not None for x, y in zip(*seeds, strict=True)], dtype=bool)
     equal = known & np.array([x == y for x, y in zip(*seeds, strict=True)], dtype=bool)
-    return SharedSeeds(
-        (name_a, name_b), benchmark, len(at_a), int(known.sum()), int(equal.sum()), len(set(a.prompt[at_a[equal]]))
-    )
+    both = [set(zip(one.prompt.tolist(), _texts(one, np.arange(len(one))), strict=True)) for one in (a, b)]
+    prompts = {prompt for prompt, seed in both[0] & both[1] if seed is not None}
+    return SharedSeeds((name_a, name_b), benchmark, len(at_a), int(known.sum()), int(equal.sum()), len(prompts))
 
 
 def systems_that_share(outcomes: Outcomes) -> list[tuple[str, tuple[str, ...], int]]:
-    """Systems with equal seeds on a generation of the same prompt and number, for every benchmark that has such.
+    """Systems with equal seeds on a prompt, for every benchmark that has such.
 
     Returns
     -------
-    list of (benchmark, systems, generations)
-        Systems that share a seed with another one, and how many (prompt, generation, seed) two of them have.
+    list of (benchmark, systems, prompts)
+        Systems that share a seed with another one, and on how many prompts two of them do.
     """
     if outcomes.seed is None or len(set(outcomes.system.tolist())) < 2:
         return []
     rows = np.flatnonzero(np.array([seed is not None for seed in outcomes.seed.tolist()], dtype=bool))
     if not rows.size:
         return []
-    columns = (outcomes.benchmark, outcomes.prompt, outcomes.generation, outcomes.seed)
+    columns = (outcomes.benchmark, outcomes.prompt, outcomes.seed)
     key = factorize(combine(*(_codes([column[rows]]) for column in columns)))[0]
     systems, names = factorize(outcomes.system[rows])
     distinct = np.unique(key * len(names) + systems)
@@ -166,7 +172,7 @@ def systems_that_share(outcomes: Outcomes) -> list[tuple[str, tuple[str, ...], i
         inside = shared & (benchmarks == code)
         if inside.any():
             there = tuple(names[system] for system in np.unique(systems[inside]))
-            result.append((label, there, len(np.unique(key[inside]))))
+            result.append((label, there, len(set(outcomes.prompt[rows][inside]))))
     return result
 
 
@@ -176,9 +182,8 @@ def shared_seed_lines(outcomes: Outcomes) -> list[str]:
     for benchmark, systems, size in systems_that_share(outcomes):
         few = systems if len(systems) < 6 else (*systems[:4], f"{len(systems) - 4} more systems")
         lines.append(
-            f"generations of {', '.join(few[:-1])} and {few[-1]} share seeds on {benchmark}: two or more of them have "
-            f"the same seed in {number(size, 'generation')} of equal prompt and number, so they may be coupled by "
-            "accident, and are then not independent; see be.shared_seeds"
+            f"generations of {', '.join(few[:-1])} and {few[-1]} share seeds on {number(size, 'prompt')} of "
+            f"{benchmark}: they may be coupled by accident, and are then not independent; see be.shared_seeds"
         )
     return lines
 

@@ -42,14 +42,23 @@ def test_counts_of_pairs_agree_with_brute_force() -> None:
         equal = {key for key in pairs if of_a[key] == of_b[key]}
         shared = be.shared_seeds(a, b)
         assert (shared.pairs, shared.known, shared.equal) == (len(pairs), len(pairs), len(equal))
-        assert shared.prompts == len({prompt for prompt, _ in equal})
+        seeds = [{(prompt, seed) for (prompt, _), seed in cells.items()} for cells in (of_a, of_b)]
+        prompts = {prompt for prompt, _ in seeds[0] & seeds[1]}
+        assert shared.prompts == len(prompts)
         told = systems_that_share(be.Outcomes.concat([a, b]))
-        assert told == ([("b", ("a", "b"), len(equal))] if equal else [])
+        assert told == ([("b", ("a", "b"), len(prompts))] if prompts else [])
 
 
 def test_numbers_and_texts_are_one_seed_and_one_generation() -> None:
     a, b = outcomes("x", [1, 2, 3]), outcomes("y", ["1", "2", "no"], numbers=("0", "1", "0"))
     assert be.shared_seeds(a, b).equal == 2
+
+
+def test_seeds_are_shared_whatever_the_numbers_of_generations() -> None:
+    shared = be.shared_seeds(outcomes("x", [1, 2, 3]), outcomes("y", [2, 1, 4]))
+    assert (shared.equal, shared.prompts) == (0, 1) and "share seeds on 1 prompt" in shared.explanation
+    none = be.shared_seeds(outcomes("x", [1, 2, 3]), outcomes("y", [1, 2, 3], prompts="uuv"))
+    assert none.pairs == 0 and "no generation of the same prompt" in none.explanation
 
 
 def test_unknown_seeds_are_not_equal() -> None:
@@ -77,7 +86,7 @@ def test_inspect_logs_with_one_seed_are_told(tmp_path: Path) -> None:
     both = quietly([one, two, other])
     assert set(both.seed.tolist()) == {42, 7}
     (line,) = [line for line in both.account if "share seeds" in line]
-    assert "acme/toy and acme/other" in line and "third" not in line and "2 generations" in line
+    assert "acme/toy and acme/other" in line and "third" not in line and "1 prompt of sums" in line
     assert not any("share seeds" in line for line in quietly([one, other]).account)
 
 
