@@ -238,7 +238,7 @@ def _csv(columns: Mapping[str, npt.NDArray[Any]]) -> str:
         return "" if value is None else repr(value)
 
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-    return "".join(f"{','.join(map(cell, row))}\n" for row in (tuple(columns), *rows))
+    return "".join(f"{line}\n" for line in (",".join(columns), *(",".join(map(cell, row)) for row in rows)))
 
 
 def _json_lines(columns: Mapping[str, npt.NDArray[Any]]) -> str:
