@@ -29,6 +29,7 @@ from bayeseval.readers.formats import Format, recognised
 from bayeseval.readers.frames import Table, from_frame, is_frame
 from bayeseval.readers.gathering import Policy, Request, gathered
 from bayeseval.readers.joining import Kind, Piece, Results, joined, of_kind
+from bayeseval.readers.lazily import counted
 from bayeseval.readers.matrices import as_array
 from bayeseval.readers.opening import unharmed
 from bayeseval.readers.records import number, say, shape_of, spread
@@ -111,7 +112,8 @@ def read_sources(
     if threshold is not None and not any(isinstance(piece.results, Outcomes) for piece in pieces):
         aside.append("threshold= had no effect: counts hold no scores")
     account = condensed(results.account, request.tools)
-    results = results._with_account(*account, *aside, _summary(results, len(pieces), bool(aside)))
+    left_out = bool(aside) or any(line.startswith("set aside: ") for line in account)
+    results = results._with_account(*account, *aside, _summary(results, len(pieces), left_out))
     say(results.account, quiet=quiet)
     return results
 
@@ -134,7 +136,7 @@ def _pieces(source: object, request: _Request, aside: list[str], place: str = ""
         results = outcomes_from_arrays(label, {"": as_array(source, label)}, request.given, request.threshold)
         yield Piece(Origin(label, unit="cell"), results)
     elif is_frame(source):
-        yield _table_piece(from_frame(source, Origin(f"the data frame{place}")), request, named=True)
+        yield _frame_piece(from_frame(source, Origin(f"the data frame{place}")), request)
     else:
         raise ReadError(
             "a path, folder, pattern, data frame, matrix or a list of these was expected, but a value of type "
@@ -238,6 +240,16 @@ def _tool_piece(form: Format, file: File, request: _Request, columns: set[str], 
         return gathered(form.NAME, file, form.samples(file), asked)
 
 
+def _frame_piece(table: Table, request: _Request) -> Piece:
+    """Results of a data frame; generations of a lazy one are counted in its engine, unless single ones are asked for."""
+    if table.is_lazy and request.kind in (None, "counts"):
+        table = replace(table, in_engine=True)
+    elif table.is_lazy:
+        line = f"{table.origin.label}: the rows of {table.engine} were collected, as kind={request.kind!r} asks for all"
+        table = replace(table, notes=(*table.notes, line))
+    return _table_piece(table, request, named=True)
+
+
 def _table_piece(table: Table, request: _Request, *, named: bool) -> Piece:
     given = request.given
     if request.kind == "credits":
@@ -261,6 +273,9 @@ def _table_piece(table: Table, request: _Request, *, named: bool) -> Piece:
         return Piece(table.origin, Counts._from_table(table, choice))
     if form == "outcomes":
         choice = choose(table, OUTCOMES, given)
+        if table.in_engine:
+            columns, account = counted(table, choice, request.threshold, unscored_wrong=request.unscored == "wrong")
+            return Piece(table.origin, Counts._assemble(**columns, account=account), settled=True)
         outcomes = Outcomes._from_table(table, choice, request.threshold)
         return Piece(table.origin, outcomes, numbered=not choice.columns["generation"])
     if not request.columns_are and not generation_columns(table) and not score_columns(table):
