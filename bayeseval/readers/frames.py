@@ -61,6 +61,12 @@ class Table:
         name = self.frame.implementation.name.lower()
         return {"polars": "Polars", "duckdb": "DuckDB", "dask": "Dask", "pyspark": "PySpark"}.get(name, name)
 
+    def numbered(self, name: str) -> Any:
+        """The lazy frame of Polars with the places of its rows in a further column."""
+        import narwhals as nw
+
+        return nw.from_native(nw.to_native(self.frame).with_row_index(name))
+
     def distinct(self, names: Sequence[str], most: int = 5000) -> tuple[Table, nw.DataFrame[Any]]:
         """Rows in memory that hold every combination of values in some columns, and the table that they are of.
 

@@ -8,7 +8,7 @@ ones are collected and read by `scores` itself.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,7 @@ from bayeseval.readers.columns import Choice
 from bayeseval.readers.frames import Table
 from bayeseval.readers.values import WORDS, scores
 
-__all__ = ["GONE", "OTHER", "RIGHT", "Judged", "flag", "judged", "missing", "read_one_by_one", "refuse_unreadable"]
-
-RIGHT, GONE, OTHER = "_bayeseval_right", "_bayeseval_gone", "_bayeseval_other"
-"""Columns of 0 and 1 that `judged` adds."""
+__all__ = ["Judged", "flag", "judged", "missing", "read_one_by_one", "refuse_unreadable"]
 
 _MOST = 5000
 _PLACE = "_bayeseval_row"
@@ -30,22 +27,27 @@ _PLACE = "_bayeseval_row"
 
 @dataclass(frozen=True)
 class Judged:
-    """A lazy frame with the columns `RIGHT`, `GONE` and `OTHER`.
+    """Conditions of Narwhals on the scores of a lazy table; a score of which none holds cannot be read.
 
     Attributes
     ----------
-    frame : LazyFrame of Narwhals
     column : str
-        The scores.
     threshold : float or None
+    right : Expr of Narwhals
+    wrong : Expr of Narwhals or None
+        None where every score is right or wrong, as truth values are.
+    gone : Expr of Narwhals or None
+        Whether there is no score; None where nulls alone are that.
     settled : bool
-        Whether every value was looked at, so that none can be left that further looking would read.
+        Whether every value was looked at, so that none is left that further looking would read.
     """
 
-    frame: Any
     column: str
     threshold: float | None
-    settled: bool
+    right: Any
+    wrong: Any = None
+    gone: Any = None
+    settled: bool = True
 
 
 def judged(table: Table, column: str, threshold: float | None) -> Judged:
@@ -55,21 +57,19 @@ def judged(table: Table, column: str, threshold: float | None) -> Judged:
     dtype = table.frame.collect_schema()[column]
     cell = nw.col(column)
     if dtype == nw.Boolean and threshold is None:
-        return _with(table, column, threshold, cell, ~cell, cell.is_null())
+        return Judged(column, threshold, cell)
     if dtype == nw.Boolean or dtype.is_numeric():
-        gone = missing(cell, dtype)
+        gone = missing(cell, dtype) if dtype.is_float() else None
         if threshold is None:
-            return _with(table, column, threshold, cell == 1, cell == 0, gone)
+            return Judged(column, threshold, cell == 1, cell == 0, gone)
         cut = float(np.float32(threshold)) if dtype == nw.Float32 else threshold
         value = cell if dtype == nw.Float32 else cell.cast(nw.Float64)
         largest = float(np.finfo(np.float32).max) if dtype == nw.Float32 else sys.float_info.max
         finite = (value >= -largest) & (value <= largest)  # in SQL, NaN is above every number
-        return _with(table, column, threshold, finite & (value >= cut), finite & (value < cut), gone)
+        return Judged(column, threshold, finite & (value >= cut), finite & (value < cut), gone)
     if dtype in (nw.String, nw.Categorical, nw.Enum) and threshold is None:
-        word = cell.cast(nw.String)
-        right, wrong, gone = (word.is_in(_spelled(words)) for words in WORDS)
-        found = _with(table, column, threshold, right, wrong, cell.is_null() | gone.fill_null(False))
-        return replace(found, settled=False)
+        right, wrong, gone = (cell.cast(nw.String).is_in(_spelled(words)) for words in WORDS)
+        return Judged(column, threshold, right, wrong, _or_null(cell, gone), settled=False)
     return read_one_by_one(table, column, threshold, ())
 
 
@@ -102,17 +102,20 @@ def read_one_by_one(table: Table, column: str, threshold: float | None, prompt: 
             unscored += [] if value is None or value != value else [value]
         else:
             groups[known].append(value)
-    right, wrong, gone = (cell.is_in(values) if values else cell.is_null() & ~cell.is_null()
-                          for values in (groups[1.0], groups[0.0], unscored))  # fmt: skip
-    return _with(table, column, threshold, right, wrong, cell.is_null() | gone.fill_null(False))
+    right, wrong, gone = (
+        cell.is_in(values) if values else cell.is_null() & ~cell.is_null()
+        for values in (groups[1.0], groups[0.0], unscored)
+    )
+    return Judged(column, threshold, right, wrong, _or_null(cell, gone))
 
 
 def refuse_unreadable(table: Table, found: Judged, choice: Choice) -> None:
     """Refuse scores that are neither right, wrong nor missing, naming the first of them and its prompt."""
     import narwhals as nw
 
-    other = replace(table, frame=found.frame)
-    raise _refusal(other, found.column, found.threshold, nw.col(OTHER) == 1, choice.columns["prompt"])
+    gone = nw.col(found.column).is_null() if found.gone is None else found.gone
+    known = flag(found.right) + flag(gone) + (0 if found.wrong is None else flag(found.wrong))
+    raise _refusal(table, found.column, found.threshold, known == 0, choice.columns["prompt"])
 
 
 def missing(cell: Any, dtype: Any) -> Any:
@@ -120,9 +123,9 @@ def missing(cell: Any, dtype: Any) -> Any:
     import narwhals as nw
 
     if dtype.is_float():
-        return cell.is_null() | cell.is_nan().fill_null(False)
+        return _or_null(cell, cell.is_nan())
     if dtype == nw.String:
-        return cell.is_null() | (cell.str.strip_chars() == "").fill_null(False)
+        return _or_null(cell, cell.str.strip_chars() == "")
     return cell.is_null()
 
 
@@ -130,15 +133,11 @@ def flag(condition: Any) -> Any:
     """A condition as 0 and 1, 0 where it is neither true nor false."""
     import narwhals as nw
 
-    return condition.fill_null(False).cast(nw.Int64)
+    return condition.fill_null(False).cast(nw.Int8)
 
 
-def _with(table: Table, column: str, threshold: float | None, right: Any, wrong: Any, gone: Any) -> Judged:
-    import narwhals as nw
-
-    frame = table.frame.with_columns(flag(right).alias(RIGHT), flag(wrong).alias(OTHER), flag(gone).alias(GONE))
-    frame = frame.with_columns((1 - nw.col(RIGHT) - nw.col(OTHER) - nw.col(GONE)).alias(OTHER))
-    return Judged(frame, column, threshold, settled=True)
+def _or_null(cell: Any, condition: Any) -> Any:
+    return cell.is_null() | condition.fill_null(False)
 
 
 def _spelled(words: frozenset[str]) -> list[str]:
@@ -147,11 +146,9 @@ def _spelled(words: frozenset[str]) -> list[str]:
 
 def _refusal(table: Table, column: str, threshold: float | None, where: Any, prompt: tuple[str, ...]) -> DataError:
     """The sentence of `scores` about the first row for which a condition holds, or one of its own."""
-    import narwhals as nw
-
     frame, names = table.frame, list(dict.fromkeys([*prompt, column]))
     if table.is_polars:
-        frame = nw.from_native(nw.to_native(frame).with_row_index(_PLACE))
+        frame = table.numbered(_PLACE)
         names.append(_PLACE)
     rows = table.collected(frame.filter(where).select(names).head(1))
     first = {name: rows[name].to_list()[0] for name in rows.columns}

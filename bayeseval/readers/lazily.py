@@ -10,28 +10,18 @@ for that, or no numbers, a second grouping counts the keys.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from bayeseval.errors import DataError, OptionError
-from bayeseval.readers.cells import id_texts, join_ids
-from bayeseval.readers.codes import IntArray, combine, factorize
+from bayeseval.readers.cells import RowName, id_texts, join_ids
+from bayeseval.readers.codes import IntArray, TextArray, combine, factorize
 from bayeseval.readers.columns import Choice, ColumnChoice, choose, kind_of
 from bayeseval.readers.frames import Table
-from bayeseval.readers.judging import (
-    GONE,
-    OTHER,
-    RIGHT,
-    Judged,
-    flag,
-    judged,
-    missing,
-    read_one_by_one,
-    refuse_unreadable,
-)
+from bayeseval.readers.judging import Judged, flag, judged, missing, read_one_by_one, refuse_unreadable
 from bayeseval.readers.keys import may_be_key, refuse_changing_groups, refuse_unclear_threshold, rival_keys
 from bayeseval.readers.records import key_words, number, say
 from bayeseval.readers.spellings import OUTCOMES
@@ -41,12 +31,13 @@ __all__ = ["counted", "counted_frame"]
 
 _KEY = ("system", "benchmark", "prompt")
 
-_ROWS, _PLACE, _POWERS, _HIGHEST, _LOWEST, _UNNUMBERED = (
-    f"_bayeseval_{name}" for name in ("rows", "place", "powers", "highest", "lowest", "unnumbered")
+_ROWS, _PLACE, _RIGHT, _WRONG, _GONE, _OTHER, _POWERS, _NUMBERED = (
+    f"_bayeseval_{name}" for name in ("rows", "place", "right", "wrong", "gone", "other", "powers", "numbered")
 )
-_DIGITS = 40
+_DIGITS = 41
 _MOST_ADDED = 2**12
-"""Of so many numbers up to `_DIGITS` the powers of two add up to less than 2^53, without rounding in any engine."""
+"""So many powers of two up to 2^41 add up to at most 2^53, without rounding in any engine."""
+_MOST_BLOCKS = 8
 
 
 @dataclass(frozen=True)
@@ -55,16 +46,16 @@ class _Groups:
 
     Attributes
     ----------
-    names : tuple of str
-        Columns of the key.
     rows : DataFrame of Narwhals
         The columns of the key.
     sums : dict of str to int array (key,)
+    plain : bool
+        Whether all keys are texts or whole numbers, so that none are one as texts.
     """
 
-    names: tuple[str, ...]
     rows: Any
     sums: dict[str, IntArray]
+    plain: bool
 
 
 def counted_frame(
@@ -137,22 +128,20 @@ def counted(
         If the engine fails.
     """
     refuse_unclear_threshold(table, choice, threshold)
-    names = tuple(
-        dict.fromkeys(name for role in ("system", "benchmark", "prompt", "group") for name in choice.columns[role])
-    )
+    names = _names(choice, (*_KEY, "group"))
     score = choice.columns["correct"][0]
     found = judged(table, score, threshold)
     groups = _grouped(table, choice, found, names)
-    if groups.sums[OTHER].any() and not found.settled:
+    if groups.sums[_OTHER].any() and not found.settled:
         found = read_one_by_one(table, score, threshold, choice.columns["prompt"])
         groups = _grouped(table, choice, found, names)
     if not len(groups.rows):
         raise DataError(f"{table.origin.label} has no rows: there is nothing to estimate")
     columns = _key_texts(table, choice, groups)
-    if groups.sums[OTHER].any():
+    if groups.sums[_OTHER].any():
         refuse_unreadable(table, found, choice)
     label, size = table.origin.label, int(groups.sums[_ROWS].sum())
-    columns, sums = _one_row_a_prompt(table, columns, groups.sums)
+    columns, sums = _one_row_a_prompt(table, columns, groups)
     _refuse_unnumbered(table, choice, columns, sums)
     _refuse_twice(table, choice, sums)
     _refuse_changing_rivals(table, choice, len(columns["prompt"]))
@@ -162,32 +151,46 @@ def counted(
     if threshold is not None:
         account.append(f"{label}: scores of at least {threshold:g} count as correct")
     account.append(f"{label}: counted by {table.engine}; only the counts were collected")
-    columns |= {"generations": sums[_ROWS] - (0 if unscored_wrong else sums[GONE]), "correct": sums[RIGHT]}
-    if unscored := int(sums[GONE].sum()):
+    columns |= {"generations": sums[_ROWS] - (0 if unscored_wrong else sums[_GONE]), "correct": sums[_RIGHT]}
+    if unscored := int(sums[_GONE].sum()):
         account.append(_unscored(label, unscored, int((columns["generations"] == 0).sum()), unscored_wrong))
     return columns, tuple(account)
 
 
-def _grouped(table: Table, choice: Choice, found: Judged, names: tuple[str, ...]) -> _Groups:
+def _grouped(table: Table, choice: Choice, found: Judged, names: list[str]) -> _Groups:
     import narwhals as nw
 
-    frame, sums, added = found.frame, [RIGHT, GONE, OTHER], []
-    wanted = [nw.len().alias(_ROWS)]
+    frame = table.numbered(_PLACE) if table.is_polars else table.frame
+    wanted = [nw.len().alias(_ROWS), *([nw.col(_PLACE).min()] if table.is_polars else [])]
+    flags = {_RIGHT: found.right, _WRONG: found.wrong, _GONE: found.gone}
+    added = {name: flag(condition) for name, condition in flags.items() if condition is not None}
+    if found.gone is None:
+        wanted.append(nw.col(found.column).count().alias(_GONE))
     for name in choice.columns["generation"]:
         cell, dtype = nw.col(name), frame.collect_schema()[name]
-        added.append(flag(missing(cell, dtype)).alias(_UNNUMBERED))
-        sums.append(_UNNUMBERED)
         if dtype.is_integer():
-            added.append((nw.lit(2, nw.Int64) ** cell.cast(nw.Int64).clip(0, _DIGITS + 1)).alias(_POWERS))
-            wanted += [cell.min().alias(_LOWEST), cell.max().alias(_HIGHEST)]
-            sums.append(_POWERS)
-    if table.is_polars:
-        frame = nw.from_native(nw.to_native(frame).with_row_index(_PLACE))
-        wanted.append(nw.col(_PLACE).min())
-    frame = frame.with_columns(*added) if added else frame
-    wanted += [nw.col(name).sum() for name in sums]
-    rows = table.collected(frame.group_by(*names).agg(*wanted))
-    return _Groups(names, rows, {name: _integers(rows[name]) for name in rows.columns if name not in names})
+            added[_POWERS] = _power(cell)
+            wanted.append(cell.count().alias(_NUMBERED))
+        else:
+            added[_NUMBERED] = 1 - flag(missing(cell, dtype))
+    frame = frame.with_columns(**added) if added else frame
+    grouped = frame.group_by(*names).agg(*wanted, *(nw.col(name).sum() for name in added))
+    rows = table.collected(grouped.sort(_PLACE) if table.is_polars else grouped)
+    sums = {name: _integers(rows[name]) for name in rows.columns if name not in names}
+    if found.gone is None:
+        sums[_GONE] = sums[_ROWS] - sums[_GONE]
+    sums[_OTHER] = sums[_ROWS] - sums[_GONE] - sums[_RIGHT] - sums.get(_WRONG, 0)
+    if found.wrong is None:
+        sums[_OTHER][:] = 0
+    schema = rows.schema
+    return _Groups(rows, sums, plain=all(schema[name] == nw.String or schema[name].is_integer() for name in names))
+
+
+def _power(number: Any) -> Any:
+    """2 to the power of a number within 0 and 41; numbers outside become the nearer end."""
+    import narwhals as nw
+
+    return nw.lit(2, nw.Int64) ** number.cast(nw.Int64).clip(0, _DIGITS)
 
 
 def _integers(series: Any) -> IntArray:
@@ -210,9 +213,9 @@ def _key_texts(table: Table, choice: Choice, groups: _Groups) -> dict[str, Any]:
         parts = []
         for name in choice.columns[role]:
             what = f"{role} id (column {name!r})"
-            parts.append(id_texts(groups.rows[name], what, row, missing=True))
-            gone = np.flatnonzero(parts[-1] == None)  # noqa: E711
-            if len(gone):
+            parts.append(_texts(groups.rows[name], what, row))
+            if None in set(parts[-1].tolist()):
+                gone = np.flatnonzero([text is None for text in parts[-1].tolist()])
                 count = int(groups.sums[_ROWS][gone].sum())
                 more = f", and so do {count - 1:,} more rows" if count > 1 else ""
                 out = "" if role == "prompt" else f", or leave the column out with {role}=False"
@@ -224,16 +227,34 @@ def _key_texts(table: Table, choice: Choice, groups: _Groups) -> dict[str, Any]:
     return columns
 
 
+def _texts(series: Any, what: str, row: RowName) -> TextArray:
+    """What `id_texts` gives, made of distinct texts where Polars can number them."""
+    import narwhals as nw
+
+    if series.dtype != nw.String or not series.implementation.is_polars():
+        return id_texts(series, what, row, missing=True)
+    import polars as pl
+
+    cells = nw.to_native(series)
+    distinct = cells.unique().drop_nulls()
+    numbers = cells.cast(pl.Enum(distinct)).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+    return np.array([*(text if text.strip() else None for text in distinct), None], dtype=object)[numbers]
+
+
 def _one_row_a_prompt(
-    table: Table, columns: dict[str, Any], sums: dict[str, IntArray]
+    table: Table, columns: dict[str, Any], groups: _Groups
 ) -> tuple[dict[str, Any], dict[str, IntArray]]:
     """Keys that are one as texts put together, a prompt in two groups refused, and the order settled."""
-    refuse_changing_groups(columns, table.origin.unplaced())
-    codes = factorize(combine(*(factorize(columns[name])[0] for name in _KEY)))[0]
-    first = np.unique(codes, return_index=True)[1]
-    if len(first) < len(codes):
-        columns = {name: column[first] for name, column in columns.items()}
-        sums = {name: _put_together(name, codes, values) for name, values in sums.items()}
+    sums = groups.sums
+    if "group" in columns or not groups.plain:
+        refuse_changing_groups(columns, table.origin.unplaced())
+        codes = factorize(combine(*(factorize(columns[name])[0] for name in _KEY)))[0]
+        first = np.unique(codes, return_index=True)[1]
+        if len(first) < len(codes):
+            columns = {name: column[first] for name, column in columns.items()}
+            sums = {name: _put_together(name, codes, values) for name, values in sums.items()}
+    if _PLACE in sums and bool((np.diff(sums[_PLACE]) > 0).all()):
+        return columns, sums
     if _PLACE in sums:
         order = np.argsort(sums[_PLACE], kind="stable")
     else:
@@ -243,19 +264,18 @@ def _one_row_a_prompt(
 
 
 def _put_together(name: str, codes: IntArray, values: IntArray) -> IntArray:
-    """Sums of keys that are one added up, of places and numbers the lowest or highest."""
-    join: Any = {_PLACE: np.minimum, _LOWEST: np.minimum, _HIGHEST: np.maximum}.get(name, np.add)
-    start = {np.minimum: 2**62, np.maximum: -1, np.add: 0}[join]
-    result = np.full(int(codes.max()) + 1, start, dtype=np.int64)
+    """Sums of keys that are one added up; of places the first."""
+    join: Any = np.minimum if name == _PLACE else np.add
+    result = np.full(int(codes.max()) + 1, 2**62 if name == _PLACE else 0, dtype=np.int64)
     join.at(result, codes, values)
     return result
 
 
 def _refuse_unnumbered(table: Table, choice: Choice, columns: dict[str, Any], sums: dict[str, IntArray]) -> None:
-    if _UNNUMBERED not in sums or not sums[_UNNUMBERED].any():
+    lacking = sums[_ROWS] - sums.get(_NUMBERED, sums[_ROWS])
+    if not lacking.any():
         return
-    gone = int(np.argmax(sums[_UNNUMBERED] > 0))
-    count = int(sums[_UNNUMBERED].sum())
+    gone, count = int(np.argmax(lacking > 0)), int(lacking.sum())
     more = f", and so do {count - 1:,} more rows" if count > 1 else ""
     raise DataError(
         f"{table.origin.some_row}, prompt {columns['prompt'][gone]!r} has no generation (column "
@@ -270,12 +290,11 @@ def _refuse_twice(table: Table, choice: Choice, sums: dict[str, IntArray]) -> No
 
     if not choice.columns["generation"]:
         return
-    if _POWERS in sums:
-        exact = sums[_LOWEST].min() >= 0 and sums[_HIGHEST].max() <= _DIGITS and sums[_ROWS].max() <= _MOST_ADDED
-        if exact and bool((np.bitwise_count(sums[_POWERS]) == sums[_ROWS]).all()):
+    if _POWERS in sums and int(sums[_ROWS].max()) <= _MOST_ADDED:
+        if bool((np.bitwise_count(sums[_POWERS]) == sums[_ROWS]).all()) or _distinct_in_blocks(table, choice):
             return
     roles = (*_KEY, "generation")
-    names = list(dict.fromkeys(name for role in roles for name in choice.columns[role]))
+    names = _names(choice, roles)
     twice = table.frame.group_by(*names).agg(nw.len().alias(_ROWS)).filter(nw.col(_ROWS) > 1)
     rows = table.collected(twice.head(1))
     if len(rows):
@@ -287,11 +306,38 @@ def _refuse_twice(table: Table, choice: Choice, sums: dict[str, IntArray]) -> No
         )
 
 
+def _distinct_in_blocks(table: Table, choice: Choice) -> bool:
+    """Whether generations numbered up to a few hundred are distinct, by sums of powers for 42 numbers at a time."""
+    import narwhals as nw
+
+    names, generation = _names(choice, _KEY), nw.col(choice.columns["generation"][0])
+    ends = table.collected(table.frame.select(generation.min().alias("low"), generation.max().alias("high")))
+    low, high = (int(ends[name].to_list()[0]) for name in ("low", "high"))
+    blocks = [f"{_POWERS}{start}" for start in range(0, high + 1, _DIGITS + 1)]
+    if low < 0 or len(blocks) > _MOST_BLOCKS:
+        return False
+    added = {
+        name: nw.when((generation >= start) & (generation <= start + _DIGITS))
+        .then(_power(generation - start))
+        .otherwise(0)
+        for name, start in zip(blocks, range(0, high + 1, _DIGITS + 1), strict=True)
+    }
+    sums = [nw.len().alias(_ROWS), *(nw.col(name).sum() for name in blocks)]
+    rows = table.collected(table.frame.with_columns(**added).group_by(*names).agg(*sums))
+    digits = np.sum([np.bitwise_count(_integers(rows[name])) for name in blocks], axis=0, dtype=np.int64)
+    return bool((digits == _integers(rows[_ROWS])).all())
+
+
+def _names(choice: Choice, roles: Sequence[str]) -> list[str]:
+    """Columns of some roles, once each."""
+    return list(dict.fromkeys(name for role in roles for name in choice.columns[role]))
+
+
 def _refuse_changing_rivals(table: Table, choice: Choice, prompts: int) -> None:
     """Refuse, where nothing numbers the generations, a column that may be part of the key and changes in a prompt."""
     import narwhals as nw
 
-    names = list(dict.fromkeys(name for role in _KEY for name in choice.columns[role]))
+    names = _names(choice, _KEY)
     for rival in rival_keys(choice):
         pairs = table.collected(table.frame.select([*names, rival]).unique().select(nw.len().alias(_ROWS)))
         if int(pairs[_ROWS].to_list()[0]) > prompts:

@@ -241,7 +241,7 @@ def _tool_piece(form: Format, file: File, request: _Request, columns: set[str], 
 
 
 def _frame_piece(table: Table, request: _Request) -> Piece:
-    """Results of a data frame; generations of a lazy one are counted in its engine, unless single ones are asked for."""
+    """Results of a data frame; generations of a lazy one are counted in its engine, unless all are asked for."""
     if table.is_lazy and request.kind in (None, "counts"):
         table = replace(table, in_engine=True)
     elif table.is_lazy:
