@@ -116,8 +116,6 @@ class Counts(Records):
     ) -> Self:
         """Counts from a data frame with one row a prompt, or from a lazy one with one row a generation.
 
-        The generations of a lazy frame are counted by the engine that holds them, and only the counts are collected.
-
         Parameters
         ----------
         frame : data frame
@@ -134,8 +132,6 @@ class Counts(Records):
         ------
         DataError
             If a column is missing or its values cannot be counts; row and prompt are named.
-        OptionError
-            If ``generation`` or ``threshold`` is given for a frame with one row a prompt.
 
         Examples
         --------

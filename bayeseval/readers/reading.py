@@ -34,8 +34,10 @@ from bayeseval.readers.matrices import as_array
 from bayeseval.readers.opening import unharmed
 from bayeseval.readers.records import number, say, shape_of, spread
 from bayeseval.readers.samples import File
+from bayeseval.readers.shards import partitions, put_together, read_shards
 from bayeseval.readers.sources import expand, is_known, no_known_suffix
 from bayeseval.readers.spellings import COUNTS, CREDITS, OUTCOMES, matching
+from bayeseval.readers.streaming import LARGE, large_json_lines, refuse_bad_lines, refuse_mixed_types
 from bayeseval.readers.tables import has_table_suffix, read_table
 from bayeseval.readers.values import checked_threshold
 from bayeseval.readers.wide import ColumnsAre, generation_columns, outcomes_from_wide, score_columns
@@ -58,6 +60,7 @@ class _Request:
     unscored: Policy | None
     used: set[str]
     tools: set[str]
+    alone: bool = False
 
 
 def read_sources(
@@ -91,6 +94,7 @@ def read_sources(
     request = _Request(
         kind, checked_threshold(threshold), columns_are, given,
         _names(metric), _name(filter), errored, unscored, used=set(), tools=set(),
+        alone=isinstance(source, (str, os.PathLike)) or (isinstance(source, (list, tuple)) and len(source) == 1),
     )  # fmt: skip
     if isinstance(source, Counts | Outcomes | Credits):
         return of_kind(Piece(Origin("the object given"), source), kind).results
@@ -187,20 +191,39 @@ def _is_matrix(source: object) -> bool:
 def _files(sources: Sequence[str | os.PathLike[str]], request: _Request, aside: list[str]) -> Iterator[Piece]:
     """Read files once each; those of a folder or pattern that hold no results are set aside with the reason."""
     seen: set[Path] = set()
+    tables: list[tuple[tuple[Path, ...], bool]] = []
     for source in sources:
         paths, others, named = expand(source)
         aside += others
+        fresh = []
         for path in paths:
             if path.resolve() in seen:
-                aside.append(f"set aside: {path} (named before)")
+                aside.append(f"set aside: {path} ({'named' if named else 'read'} before)")
                 continue
             seen.add(path.resolve())
-            try:
-                yield _file_piece(path, request, named=named)
-            except NotResults as reason:
-                if named:
-                    raise
-                aside.append(f"set aside: {reason}")
+            fresh.append(path)
+        tables += [((path,), True) for path in fresh] if named else [(part, False) for part in put_together(fresh)]
+    request = replace(request, alone=request.alone and len(tables) == 1)
+    for parts, named in tables:
+        try:
+            piece = _parts_piece(parts, request, named=named)
+            yield piece if named else replace(piece, folder=str(parts[0].parent))
+        except NotResults as reason:
+            if named:
+                raise
+            aside.append(f"set aside: {reason}")
+
+
+def _parts_piece(parts: tuple[Path, ...], request: _Request, *, named: bool) -> Piece:
+    if named or (len(parts) == 1 and not partitions(parts[0])) or recognised(parts[0]):
+        return _file_piece(parts[0], request, named=named)
+    return _table_piece(_stored(read_shards(parts), request), request, named=named)
+
+
+def _stored(table: Table, request: _Request) -> Table:
+    """A table of one source, left to its engine if it is large and only counts are asked for."""
+    lazily = request.alone and request.kind == "counts" and table.is_lazy and table.size() > LARGE
+    return replace(table, in_engine=lazily)
 
 
 def _file_piece(path: Path, request: _Request, *, named: bool) -> Piece:
@@ -211,7 +234,10 @@ def _file_piece(path: Path, request: _Request, *, named: bool) -> Piece:
     if not is_known(path):
         raise NotResults(no_known_suffix(path))
     if has_table_suffix(path):
-        return _table_piece(read_table(path), request, named=named)
+        table = large_json_lines(path) if request.alone and request.kind == "counts" else None
+        if table is not None:
+            return _large_piece(table, path, request, named=named)
+        return _table_piece(_stored(read_table(path), request), request, named=named)
     arrays = read_arrays(path)
     table = as_table(path, arrays)
     if table is not None:
@@ -220,6 +246,22 @@ def _file_piece(path: Path, request: _Request, *, named: bool) -> Piece:
     if request.kind == "credits":
         raise NotResults(f"{path} holds matrices, which are read as credits with be.Credits.from_matrix(...)")
     return Piece(origin, outcomes_from_arrays(path, arrays, request.given, request.threshold))
+
+
+def _large_piece(table: Table, path: Path, request: _Request, *, named: bool) -> Piece:
+    """Counts of large JSON Lines; where Polars gives up, the line that is damaged is named, or all is read at once."""
+    try:
+        piece = _table_piece(replace(table, in_engine=True), request, named=named)
+    except NotResults:
+        raise
+    except ReadError:
+        refuse_bad_lines(path)
+        return _table_piece(read_table(path), request, named=named)
+    given = [
+        name for value in request.given.values() if value for name in ([value] if isinstance(value, str) else value)
+    ]
+    refuse_mixed_types(path, table, given, piece.results)
+    return piece
 
 
 def _tool_piece(form: Format, file: File, request: _Request, columns: set[str], *, named: bool) -> Piece:
