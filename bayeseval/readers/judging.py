@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bayeseval.errors import DataError
-from bayeseval.readers.cells import shown
+from bayeseval.readers.cells import is_missing, shown
 from bayeseval.readers.columns import Choice
 from bayeseval.readers.frames import Table
 from bayeseval.readers.values import WORDS, scores
@@ -99,7 +99,7 @@ def read_one_by_one(table: Table, column: str, threshold: float | None, prompt: 
         except DataError:
             raise _refusal(table, column, threshold, cell == value, prompt) from None
         if known != known:
-            unscored += [] if value is None or value != value else [value]
+            unscored += [] if is_missing(value) else [value]
         else:
             groups[known].append(value)
     right, wrong, gone = (

@@ -73,13 +73,14 @@ def refuse_mixed_types(path: Path, table: Table, given: Iterable[str], results: 
     results : Records
         The counts; where no id looks like a number, none can have been one.
     """
+    import narwhals as nw
     import polars as pl
 
     schema = table.frame.collect_schema()
     numbering = set(matching(table.columns, OUTCOMES["generation"]))
     keys = {*given, *numbering, *(name for role in ("system", "benchmark", "prompt", "group")
                                   for name in matching(table.columns, OUTCOMES[role]))}  # fmt: skip
-    names = [name for name in table.columns if name in keys and schema[name] == pl.String]
+    names = [name for name in table.columns if name in keys and schema[name] == nw.String]
     columns = (results.system, results.benchmark, results.prompt, results.group)
     texts = {text for column in columns if column is not None for text in column.tolist()}
     if not (numbering & set(names)) and not pl.Series(list(texts), dtype=pl.String).str.contains(_BARE).any():
