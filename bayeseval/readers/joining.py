@@ -207,12 +207,12 @@ def _refuse_nameless(pieces: list[Piece]) -> None:
         for key in dict.fromkeys(zip(*columns, strict=True)):
             other = seen.setdefault(key, piece)
             if other.folder != piece.folder:
-                named = " and ".join(f"{role}='...'" for role in lacking)
                 raise DataError(
                     f"{other.origin.label} and {piece.origin.label} lie in different folders, both hold prompt "
                     f"{key[2]!r}, and nothing in them names the {' or the '.join(lacking)}: they may be of two, or "
-                    f"further generations of one. Read each with {lacking[0]}='...' and join them with concat, or say "
-                    f"{named} for all of them"
+                    f"further generations of one. If of two, add a column that names it (files of evaluation tools "
+                    f"take {lacking[0]}='...' instead), and join what is read with concat; if of one, give a list of "
+                    "the files"
                 )
 
 

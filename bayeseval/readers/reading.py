@@ -34,7 +34,7 @@ from bayeseval.readers.matrices import as_array
 from bayeseval.readers.opening import unharmed
 from bayeseval.readers.records import number, say, shape_of, spread
 from bayeseval.readers.samples import File
-from bayeseval.readers.shards import partitions, put_together, read_shards
+from bayeseval.readers.shards import is_part, put_together, read_shards
 from bayeseval.readers.sources import expand, is_known, no_known_suffix
 from bayeseval.readers.spellings import COUNTS, CREDITS, OUTCOMES, matching
 from bayeseval.readers.streaming import LARGE, large_json_lines, refuse_bad_lines, refuse_mixed_types
@@ -215,7 +215,7 @@ def _files(sources: Sequence[str | os.PathLike[str]], request: _Request, aside: 
 
 
 def _parts_piece(parts: tuple[Path, ...], request: _Request, *, named: bool) -> Piece:
-    if named or (len(parts) == 1 and not partitions(parts[0])) or recognised(parts[0]):
+    if named or not is_part(parts):
         return _file_piece(parts[0], request, named=named)
     return _table_piece(_stored(read_shards(parts), request), request, named=named)
 

@@ -19,7 +19,7 @@ from bayeseval.readers.frames import Table, first_line, from_frame
 from bayeseval.readers.peeks import peek
 from bayeseval.readers.records import number
 
-__all__ = ["partitions", "put_together", "read_shards"]
+__all__ = ["is_part", "partitions", "put_together", "read_shards"]
 
 _OF = re.compile(r"(?P<stem>.*?)-?(?P<number>\d+)-of-(?P<all>\d+)$")
 _PART = re.compile(r"(?P<stem>part[-_.]?)?\d+(-[0-9a-zA-Z._-]*)?$")
@@ -34,6 +34,12 @@ def put_together(files: Sequence[Path]) -> list[tuple[Path, ...]]:
     for path in files:
         groups.setdefault(_table_of(path), []).append(path)
     return [tuple(paths) for paths in groups.values()]
+
+
+def is_part(paths: Sequence[Path]) -> bool:
+    """Whether files are parts of a table, perhaps the only part that is there."""
+    first = paths[0]
+    return len(paths) > 1 or _table_of(first) != first and bool(partitions(first) or _OF.match(first.stem))
 
 
 def partitions(path: Path) -> dict[str, str | None]:
