@@ -15,6 +15,7 @@ from bayeseval.readers.codes import IntArray, TextArray, combine, factorize, fir
 from bayeseval.readers.columns import OPTIONAL, Choice, ColumnChoice, choose, refuse_other_formats
 from bayeseval.readers.frames import Table, from_frame
 from bayeseval.readers.keys import key_columns
+from bayeseval.readers.lazily import counted_frame
 from bayeseval.readers.matrices import score_matrix
 from bayeseval.readers.records import (
     Records,
@@ -110,17 +111,21 @@ class Counts(Records):
         generations: ColumnChoice = None,
         correct: ColumnChoice = None,
         group: ColumnChoice = None,
+        generation: ColumnChoice = None,
+        threshold: float | None = None,
         quiet: bool = False,
     ) -> Self:
-        """Counts from a data frame with one row a prompt.
+        """Counts from a data frame with one row a prompt, or from a lazy one with one row a generation.
 
         Parameters
         ----------
         frame : data frame
-            pandas, Polars (also lazy), PyArrow, or any other that Narwhals knows.
+            pandas, Polars, PyArrow, or any other that Narwhals knows; lazy: of Polars, DuckDB, Dask or PySpark.
         system, benchmark, prompt, generations, correct, group : str, list of str, False or None
             Column for each role. A list is joined with ":" (where a condition is part of the key), False means that
             there is none, None guesses from common spellings.
+        generation, threshold : see `bayeseval.Outcomes.from_frame`
+            For lazy frames with one row a generation.
         quiet : bool
             Whether to keep the guesses from being printed to standard error.
 
@@ -140,6 +145,9 @@ class Counts(Records):
                  "correct": correct, "group": group}  # fmt: skip
         table = from_frame(frame)
         refuse_other_formats(table, given)
+        columns = counted_frame(table, given, generation, threshold, quiet=quiet)
+        if columns is not None:
+            return cls._assemble(**columns)
         choice = choose(table, COUNTS, given, optional=OPTIONAL | {"prompt"})
         say([f"{table.origin.label}: {choice.said}"], quiet=quiet or not choice.guessed)
         return cls._from_table(table, choice)

@@ -17,9 +17,10 @@ from bayeseval.readers.codes import FloatArray, IntArray, TextArray, factorize
 from bayeseval.readers.columns import Choice, ColumnChoice, choose, refuse_other_formats
 from bayeseval.readers.frames import Table, from_frame
 from bayeseval.readers.generations import Generations, cube_columns, keyed_rows
+from bayeseval.readers.keys import refuse_unclear_threshold
 from bayeseval.readers.matrices import score_matrix
 from bayeseval.readers.records import number, run_table, say
-from bayeseval.readers.spellings import OUTCOMES, PARTIAL_CREDIT, squashed
+from bayeseval.readers.spellings import OUTCOMES
 from bayeseval.readers.values import checked_threshold, scores
 
 __all__ = ["Outcomes"]
@@ -145,13 +146,7 @@ class Outcomes(Generations):
     def _from_table(cls, table: Table, choice: Choice, threshold: float | None) -> Self:
         cut = checked_threshold(threshold)
         read = keyed_rows(table, choice)
-        score = choice.columns["correct"][0]
-        graded = [name for name in choice.rivals.get("correct", ()) if squashed(name) in PARTIAL_CREDIT]
-        if cut is not None and graded and squashed(score) not in PARTIAL_CREDIT:
-            raise DataError(
-                f"a threshold was given, and {table.origin.label} has both {score!r} and {graded[0]!r}: say which it "
-                f"is for with correct={score!r} or correct={graded[0]!r}"
-            )
+        refuse_unclear_threshold(table, choice, cut)
         columns, rows = read.columns, read.rows
         columns["correct"], columns["score"] = read.cells("correct", "score", partial(scores, threshold=cut))
         account = read.numbered(cls._key)

@@ -740,14 +740,15 @@ def test_real_errors_of_promptfoo_are_told_from_failed_assertions(tmp_path: Path
 
 def test_two_files_of_one_evaluation_are_counted_once(tmp_path: Path) -> None:
     results = [promptfoo_result(1, True, 0), promptfoo_result(1, False, 1)]
-    put(tmp_path, "results.json", text({"evalId": "e", "results": {"results": results}, "config": {}}))
-    put(tmp_path, "results.jsonl", lines(*results))
+    put(tmp_path, "promptfoo/results.json", text({"evalId": "e", "results": {"results": results}, "config": {}}))
+    put(tmp_path, "promptfoo/results.jsonl", lines(*results))
     graded = {"question_id": "q", "code_list": ["x"], "graded_list": [True]}
     put(tmp_path, "toy/Scenario.codegeneration_1_0.2_eval_all.json", text([graded]))
     tests = [{"pass@1": 1.0, "detail": {}}, {"0": [[True]]}, []]
     put(tmp_path, "toy/Scenario.codegeneration_1_0.2_eval.json", text(tests))
-    assert as_counts(quietly(tmp_path)).generations.tolist() == [2]
+    assert as_counts(quietly(tmp_path / "promptfoo")).generations.tolist() == [2]
     assert as_counts(quietly(tmp_path / "toy")).generations.tolist() == [1]
+    assert as_counts(quietly(tmp_path)).generations.tolist() == [2, 1]
 
 
 def test_crashes_of_agents_are_errors_and_no_wrong_answers(tmp_path: Path) -> None:

@@ -438,7 +438,6 @@ def test_files_of_a_folder_are_joined_and_others_set_aside_with_the_reason(
         "b.csv: 2 rows",
         "summary.csv is neither",
         "notes.txt",
-        "plots (a folder)",
         "in all: 2 sources",
     ):
         assert words in account
@@ -522,7 +521,7 @@ def test_links_to_one_file_are_read_once(tmp_path: Path) -> None:
     (tmp_path / "b.csv").symlink_to(tmp_path / "a.csv")
     results = quietly(tmp_path)
     assert len(results) == 2
-    assert any("b.csv (named before)" in line for line in results.account)
+    assert any("b.csv (read before)" in line for line in results.account)
 
 
 def test_names_with_brackets_are_files_and_no_patterns(tmp_path: Path) -> None:

@@ -70,8 +70,8 @@ def read(
     ----------
     source : path, str, data frame, array, Counts, Outcomes, or a list of these
         A file (.csv, .tsv, .jsonl, .ndjson, each also with .gz; .parquet, .npz, .npy; or of an evaluation tool, which
-        is told by its content), a folder (the files directly in it), a glob pattern, a data frame that Narwhals knows,
-        or a matrix of prompts × generations.
+        is told by its content), a folder (everything below it), a glob pattern, a data frame that Narwhals knows (a
+        lazy one is counted in its engine), or a matrix of prompts × generations.
     kind : "counts", "outcomes" or "credits", optional
         What to return; guessed from the columns when None. Outcomes can be counted, counts cannot be taken apart;
         credits keep scores between 0 and 1 as they are.
@@ -105,7 +105,7 @@ def read(
     Returns
     -------
     Counts or Outcomes
-        Outcomes where there is one row a generation, else Counts.
+        Outcomes where there is one row a generation in memory or in a file, else Counts.
 
     Raises
     ------

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -45,7 +45,7 @@ class Origin:
     first : int
         Number that people give to the first record.
     unit, counting : str
-        "row" or "line", and how they are counted.
+        "row" or "line", and how they are counted; not counted where this is empty.
     """
 
     label: str = "the columns given"
@@ -53,12 +53,23 @@ class Origin:
     unit: str = "row"
     counting: str = "counting from 0"
 
+    @property
+    def some_row(self) -> str:
+        """Words for one record of which the place is not known."""
+        return f"a {self.unit} of {self.label}"
+
+    def unplaced(self) -> Origin:
+        """The same origin where records have no places, as in engines that keep no order."""
+        return replace(self, counting="")
+
     def row(self, index: int) -> str:
         """Name one record."""
-        return f"{self.unit} {index + self.first} of {self.label} ({self.counting})"
+        return f"{self.unit} {index + self.first} of {self.label} ({self.counting})" if self.counting else self.some_row
 
     def rows(self, one: int, two: int) -> str:
         """Name two records."""
+        if not self.counting:
+            return f"two {self.unit}s of {self.label}"
         return f"{self.unit}s {one + self.first} and {two + self.first} of {self.label} ({self.counting})"
 
 

@@ -37,6 +37,7 @@ _OTHER_FORMATS = {
     "promptfoo results": {"testIdx", "promptIdx"},
     "lighteval details": {"doc", "model_response", "metric"},
 }
+_SOME = 5000
 OPTIONAL = frozenset({"system", "benchmark", "generation", "answer", "gold", "group", "seed"})
 
 
@@ -201,7 +202,10 @@ def refuse_other_formats(table: Table, given: Mapping[str, ColumnChoice], role: 
 
 def _looks_counted(table: Table, total: str, correct: str, numbered: bool) -> bool:
     """Whether a column such as "correct" beside one such as "n" holds counts rather than the outcome of one row."""
-    rows = table.collect([total, correct, *(n for s in KEYS.values() for n in matching(table.columns, s)[:1])])
+    names = [n for s in KEYS.values() for n in matching(table.columns, s)[:1] if n not in (total, correct)]
+    if table.in_engine:
+        return _looks_counted_lazily(table, total, correct, names, numbered)
+    rows = table.collect([total, correct, *names])
     try:
         right = whole_numbers(rows[correct], "count", str)
         whole_numbers(rows[total], "count", str)
@@ -209,11 +213,25 @@ def _looks_counted(table: Table, total: str, correct: str, numbered: bool) -> bo
         return False
     if not len(right) or right.max() > 1:
         return True
-    names = [name for name in rows.columns if name not in (total, correct)]
     if numbered or not names:
         return not numbered
     keys = [factorize(id_texts(rows[name], "id", table.origin.row, missing=True))[0] for name in names]
     return len(np.unique(combine(*keys))) == len(right)
+
+
+def _looks_counted_lazily(table: Table, total: str, correct: str, names: list[str], numbered: bool) -> bool:
+    """The same for a lazy table, of which only some distinct values are collected."""
+    rows = table.collected(table.frame.select([total, correct]).unique().head(_SOME))
+    try:
+        right = whole_numbers(rows[correct], "count", str)
+        whole_numbers(rows[total], "count", str)
+    except DataError:
+        return False
+    if not len(right) or right.max() > 1:
+        return True
+    if numbered or not names:
+        return not numbered
+    return table.size() == table.size(names)
 
 
 def _admissible_totals(
@@ -237,19 +255,18 @@ def _admissible_totals(
 def _settled(table: Table, role: str, found: list[str], *, counts: bool) -> list[str]:
     """Order several candidates for a role, or refuse where a wrong choice would go unseen."""
     if role == "prompt" and not counts and squashed(found[0]) in ROW_IDS:
-        rows = table.collect(found)
-        size = [len(factorize(id_texts(rows[name], "prompt id", table.origin.row, missing=True))[1]) for name in found]
-        repeated = [name for name, distinct in zip(found, size, strict=True) if distinct < len(rows)]
-        if size[0] == len(rows) and repeated:
+        total, size = table.sizes(found) if table.in_engine else _sizes(table, found)
+        repeated = [name for name, distinct in zip(found, size, strict=True) if distinct < total]
+        if size[0] == total and repeated:
             return [repeated[0], *(name for name in found if name != repeated[0])]
     if role == "system":
-        rows = table.collect(found)
+        table, rows = table.distinct(found)
         coded = [factorize(id_texts(rows[name], "system id", table.origin.row, missing=True))[0] for name in found]
         _refuse_disagreement(table, role, found, [_first_seen(codes) for codes in coded])
     if role in ("correct", "credit"):
         whole = [name for name in found if role == "credit" or squashed(name) not in PARTIAL_CREDIT] or found
         if len(whole) > 1:
-            rows = table.collect(whole)
+            table, rows = table.distinct(whole)
             try:
                 read = [_comparable(rows[name], role, counts=counts) for name in whole]
             except DataError:
@@ -261,6 +278,12 @@ def _settled(table: Table, role: str, found: list[str], *, counts: bool) -> list
             _refuse_disagreement(table, role, whole, read)
         return whole + [name for name in found if name not in whole]
     return found
+
+
+def _sizes(table: Table, names: list[str]) -> tuple[int, list[int]]:
+    rows = table.collect(names)
+    read = [factorize(id_texts(rows[name], "prompt id", table.origin.row, missing=True))[1] for name in names]
+    return len(rows), list(map(len, read))
 
 
 def _comparable(column: object, role: str, *, counts: bool) -> IntArray | FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bayeseval.errors import DataError, ReadError
@@ -28,6 +28,8 @@ class Table:
     origin : Origin
     notes : tuple of str
         What was done while reading, for the account.
+    in_engine : bool
+        Whether rows of a lazy frame stay where they are, to be counted there; else those needed are collected.
     """
 
     frame: Any
@@ -35,16 +37,81 @@ class Table:
     nested: frozenset[str]
     origin: Origin
     notes: tuple[str, ...] = ()
+    in_engine: bool = False
 
     def collect(self, names: Iterable[str]) -> nw.DataFrame[Any]:
         """Rows of some columns, in memory; a lazy frame reads only those."""
+        return self.collected(self.frame.select(list(dict.fromkeys(names))))
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether the rows are not in memory."""
         import narwhals as nw
 
-        picked = self.frame.select(list(dict.fromkeys(names)))
-        if not isinstance(picked, nw.LazyFrame):
-            return picked
+        return isinstance(self.frame, nw.LazyFrame)
+
+    @property
+    def is_polars(self) -> bool:
+        """Whether Polars computes, so that rows have an order."""
+        return self.frame.implementation.is_polars()
+
+    @property
+    def engine(self) -> str:
+        """Name of the library that computes."""
+        name = self.frame.implementation.name.lower()
+        return {"polars": "Polars", "duckdb": "DuckDB", "dask": "Dask", "pyspark": "PySpark"}.get(name, name)
+
+    def numbered(self, name: str) -> Any:
+        """The lazy frame of Polars with the places of its rows in a further column."""
+        import narwhals as nw
+
+        return nw.from_native(nw.to_native(self.frame).with_row_index(name))
+
+    def distinct(self, names: Sequence[str], most: int = 5000) -> tuple[Table, nw.DataFrame[Any]]:
+        """Rows in memory that hold every combination of values in some columns, and the table that they are of.
+
+        These are all rows, or the distinct ones where the rows stay in the engine; their places are not known then.
+
+        Raises
+        ------
+        DataError
+            If the engine holds more than ``most`` distinct ones.
+        """
+        if not self.in_engine:
+            return self, self.collect(names)
+        rows = self.collected(self.frame.select(list(dict.fromkeys(names))).unique().head(most + 1))
+        if len(rows) > most:
+            raise DataError(
+                f"the columns {', '.join(map(repr, names))} of {self.origin.label} could play one role, and have too "
+                "many different values to be compared: name the one that is meant, as in correct='...'"
+            )
+        return replace(self, frame=rows, origin=self.origin.unplaced()), rows
+
+    def size(self, names: Sequence[str] = ()) -> int:
+        """Number of rows of a lazy frame, or of distinct ones in some columns, computed by its engine."""
+        import narwhals as nw
+
+        rows = self.frame.select(list(names)).unique() if names else self.frame
+        return int(self.collected(rows.select(nw.len().alias("_rows")))["_rows"].to_list()[0])
+
+    def sizes(self, names: Sequence[str]) -> tuple[int, list[int]]:
+        """Number of rows, and of distinct values in some columns, computed by the engine of a lazy frame."""
+        import narwhals as nw
+
+        wanted = [nw.len().alias("_rows"), *(nw.col(name).n_unique().alias(f"_{i}") for i, name in enumerate(names))]
+        rows = self.collected(self.frame.select(*wanted))
+        return int(rows["_rows"].to_list()[0]), [int(rows[f"_{i}"].to_list()[0]) for i in range(len(names))]
+
+    def collected(self, frame: Any) -> nw.DataFrame[Any]:
+        """What a frame made of this one holds, in memory; Polars streams, so that it never holds all rows."""
+        import narwhals as nw
+
+        if not isinstance(frame, nw.LazyFrame):
+            return frame
         try:
-            return picked.collect()
+            return (
+                nw.from_native(nw.to_native(frame).collect(engine="streaming")) if self.is_polars else frame.collect()
+            )
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as problem:  # engines have errors of their own kinds, and Polars panics outside Exception

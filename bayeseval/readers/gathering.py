@@ -94,6 +94,7 @@ def gathered(name: str, file: File, samples: Iterable[Sample], request: Request)
     totals = any(isinstance(value, Total) for value in read)
     account = [f"{file.path}: {name}, {number(len(rows), 'prompt' if totals else 'generation')} on record"]
     account += [f"{file.path}: {line}" for line in [*notes, *file.notes]]
+    account += [f"note: {file.path}: {line}" for line in file.cautions]
     read, said = _policies(file, rows, read, request)
     account += said
     rows, read = _without_dropped(rows, read, request)

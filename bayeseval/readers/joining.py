@@ -37,6 +37,8 @@ class Piece:
         What tells a repeated run with equal results from a copy of the file, such as its date; empty where unknown.
     settled : bool
         Whether it was decided already what generations without a score count as.
+    folder : str
+        Where a file lies that the user did not name himself; empty for others.
     """
 
     origin: Origin
@@ -44,15 +46,16 @@ class Piece:
     numbered: bool = False
     run: str = ""
     settled: bool = False
+    folder: str = ""
 
 
-def traced(piece: Piece, path: Path | None = None) -> Piece:
-    """The same piece, whose results know the file or object and the row that each of theirs is from."""
+def traced(piece: Piece, paths: Sequence[Path] = ()) -> Piece:
+    """The same piece, whose results know the files or the object and the row that each of theirs is from."""
     results = piece.results
-    known = results._sources
-    if path is not None and not known:
-        digest = digest_of_file(path, piece.run)
-        known = (Source(str(path), digest, frozenset(results.run_names), piece.numbered),)
+    runs = frozenset(results.run_names)
+    known = results._sources or tuple(
+        Source(str(path), digest_of_file(path, piece.run), runs, piece.numbered) for path in paths
+    )
     results._told_of(results._places or Places.whole(piece.origin, len(results)), known)
     return piece
 
@@ -163,6 +166,7 @@ def _numbered_on(pieces: list[Piece]) -> list[Piece]:
     numbered = [piece for piece in pieces if piece.numbered]
     if len(numbered) < 2:
         return pieces
+    _refuse_nameless(numbered)
     _refuse_copies(numbered)
     keys = [[getattr(piece.results, name) for piece in numbered] for name in ("system", "benchmark", "prompt")]
     generation = places(combine(*(factorize(np.concatenate(columns))[0] for columns in keys)))
@@ -183,6 +187,7 @@ def _added_up(pieces: list[Piece]) -> list[Piece]:
     prompts = [row[:3] for piece in runs for row in _rows(cast(Counts, piece.results))]
     if len(set(prompts)) == len(prompts):
         return pieces
+    _refuse_nameless(runs)
     _refuse_copies(runs)
     parts = [cast(Counts, piece.results) for piece in runs]
     names = [name for name in parts[0]._columns() if all(name in part._columns() for part in parts)]
@@ -199,6 +204,30 @@ def _added_up(pieces: list[Piece]) -> list[Piece]:
     sources = dict.fromkeys(source for part in parts for source in part._sources)
     joined = Counts._assemble(**columns, account=tuple(account))._told_of(None, sources)
     return [piece for piece in pieces if not piece.run] + [Piece(Origin("repeated runs"), joined)]
+
+
+def _refuse_nameless(pieces: list[Piece]) -> None:
+    """Refuse files of several folders that hold the same prompts where nothing in them names system or benchmark.
+
+    They may be other systems, other benchmarks, or further generations, and only the user knows.
+    """
+    seen: dict[tuple[str, str, str], Piece] = {}
+    for piece in pieces:
+        results = piece.results
+        lacking = [role for role in ("system", "benchmark") if role in getattr(results, role).tolist()]
+        if not piece.folder or not lacking:
+            continue
+        columns = (results.system.tolist(), results.benchmark.tolist(), results.prompt.tolist())
+        for key in dict.fromkeys(zip(*columns, strict=True)):
+            other = seen.setdefault(key, piece)
+            if other.folder != piece.folder:
+                raise DataError(
+                    f"{other.origin.label} and {piece.origin.label} lie in different folders, both hold prompt "
+                    f"{key[2]!r}, and nothing in them names the {' or the '.join(lacking)}: they may be of two, or "
+                    f"further generations of one. If of two, add a column that names it (files of evaluation tools "
+                    f"take {lacking[0]}='...' instead), and join what is read with concat; if of one, give a list of "
+                    "the files"
+                )
 
 
 def _refuse_copies(pieces: list[Piece]) -> None:

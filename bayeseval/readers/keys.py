@@ -11,12 +11,19 @@ from bayeseval.readers.cells import Origin, id_texts, join_ids
 from bayeseval.readers.codes import IntArray, combine, factorize, places
 from bayeseval.readers.columns import Choice
 from bayeseval.readers.frames import Table
-from bayeseval.readers.spellings import ROW_IDS, squashed
+from bayeseval.readers.spellings import PARTIAL_CREDIT, ROW_IDS, squashed
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["key_columns", "numbered_in_order", "refuse_changing_groups", "rival_keys"]
+__all__ = [
+    "key_columns",
+    "may_be_key",
+    "numbered_in_order",
+    "refuse_changing_groups",
+    "refuse_unclear_threshold",
+    "rival_keys",
+]
 
 
 def key_columns(table: Table, rows: nw.DataFrame[Any], choice: Choice) -> dict[str, Any]:
@@ -57,12 +64,28 @@ def numbered_in_order(table: Table, rows: Any, choice: Choice, columns: dict[str
     for name in rival_keys(choice):
         other = factorize(id_texts(rows[name], name, table.origin.row, missing=True))[0]
         if len(np.unique(combine(key, other))) > len(np.unique(key)):
-            raise DataError(
-                f"no column of {table.origin.label} numbers the generations, and {name!r} changes between rows of one "
-                "prompt: it may be part of the key. Name the key columns, for example "
-                f"benchmark={[*choice.columns['benchmark'], name]!r}"
-            )
+            raise may_be_key(table, choice, name)
     return places(key)
+
+
+def may_be_key(table: Table, choice: Choice, name: str) -> DataError:
+    """What to say of a column that changes between rows of one prompt where no column numbers the generations."""
+    return DataError(
+        f"no column of {table.origin.label} numbers the generations, and {name!r} changes between rows of one prompt: "
+        "it may be part of the key. Name the key columns, for example "
+        f"benchmark={[*choice.columns['benchmark'], name]!r}"
+    )
+
+
+def refuse_unclear_threshold(table: Table, choice: Choice, threshold: float | None) -> None:
+    """Refuse a threshold that may be meant for another column of scores than the one taken."""
+    score = choice.columns["correct"][0]
+    graded = [name for name in choice.rivals.get("correct", ()) if squashed(name) in PARTIAL_CREDIT]
+    if threshold is not None and graded and squashed(score) not in PARTIAL_CREDIT:
+        raise DataError(
+            f"a threshold was given, and {table.origin.label} has both {score!r} and {graded[0]!r}: say which it is "
+            f"for with correct={score!r} or correct={graded[0]!r}"
+        )
 
 
 def refuse_changing_groups(columns: dict[str, Any], origin: Origin) -> None:

@@ -31,14 +31,17 @@ from bayeseval.readers.formats import Format, recognised
 from bayeseval.readers.frames import Table, from_frame, is_frame
 from bayeseval.readers.gathering import Policy, Request, gathered
 from bayeseval.readers.joining import Kind, Piece, Results, joined, of_kind, traced
+from bayeseval.readers.lazily import counted
 from bayeseval.readers.matrices import as_array
 from bayeseval.readers.missing import bound_lines, decided
 from bayeseval.readers.opening import unharmed
 from bayeseval.readers.records import number, say, shape_of, spread
 from bayeseval.readers.samples import File
+from bayeseval.readers.shards import is_part, put_together, read_shards
 from bayeseval.readers.sources import expand, is_known, no_known_suffix
 from bayeseval.readers.spellings import COUNTS, CREDITS, OUTCOMES, matching
 from bayeseval.readers.stored import read_stored
+from bayeseval.readers.streaming import LARGE, large_json_lines, refuse_bad_lines, refuse_mixed_types
 from bayeseval.readers.tables import has_table_suffix, read_table
 from bayeseval.readers.values import checked_threshold
 from bayeseval.readers.wide import ColumnsAre, generation_columns, outcomes_from_wide, score_columns
@@ -62,6 +65,7 @@ class _Request:
     unscored: Policy | None
     used: set[str]
     tools: set[str]
+    alone: bool = False
 
 
 def read_sources(
@@ -98,6 +102,7 @@ def read_sources(
     request = _Request(
         kind, checked_threshold(threshold), columns_are, given,
         _names(metric), _name(filter), errored, unscored, used=set(), tools=set(),
+        alone=isinstance(source, (str, os.PathLike)) or (isinstance(source, (list, tuple)) and len(source) == 1),
     )  # fmt: skip
     if isinstance(source, Counts | Outcomes | Credits):
         return of_kind(Piece(Origin("the object given"), source), kind).results
@@ -123,7 +128,8 @@ def read_sources(
     if isinstance(results, Outcomes):
         aside += shared_seed_lines(results)
     account = condensed(results.account, request.tools)
-    results = results._with_account(*account, *aside, _summary(results, len(pieces), bool(aside)))
+    left_out = bool(aside) or any(line.startswith("set aside: ") for line in account)
+    results = results._with_account(*account, *aside, _summary(results, len(pieces), left_out))
     if add_to is not None:
         whole = added_to(add_to, results)
         say([*results.account, whole.account[-1]], quiet=quiet)
@@ -150,7 +156,7 @@ def _pieces(source: object, request: _Request, aside: list[str], place: str = ""
         results = outcomes_from_arrays(label, {"": as_array(source, label)}, request.given, request.threshold)
         yield Piece(Origin(label, unit="cell"), results)
     elif is_frame(source):
-        yield _table_piece(from_frame(source, Origin(f"the data frame{place}")), request, named=True)
+        yield _frame_piece(from_frame(source, Origin(f"the data frame{place}")), request)
     else:
         raise ReadError(
             "a path, folder, pattern, data frame, matrix or a list of these was expected, but a value of type "
@@ -199,20 +205,39 @@ def _is_matrix(source: object) -> bool:
 def _files(sources: Sequence[str | os.PathLike[str]], request: _Request, aside: list[str]) -> Iterator[Piece]:
     """Read files once each; those of a folder or pattern that hold no results are set aside with the reason."""
     seen: set[Path] = set()
+    tables: list[tuple[tuple[Path, ...], bool]] = []
     for source in sources:
         paths, others, named = expand(source)
         aside += others
+        fresh = []
         for path in paths:
             if path.resolve() in seen:
-                aside.append(f"set aside: {path} (named before)")
+                aside.append(f"set aside: {path} ({'named' if named else 'read'} before)")
                 continue
             seen.add(path.resolve())
-            try:
-                yield traced(_file_piece(path, request, named=named), path)
-            except NotResults as reason:
-                if named:
-                    raise
-                aside.append(f"set aside: {reason}")
+            fresh.append(path)
+        tables += [((path,), True) for path in fresh] if named else [(part, False) for part in put_together(fresh)]
+    request = replace(request, alone=request.alone and len(tables) == 1)
+    for parts, named in tables:
+        try:
+            piece = traced(_parts_piece(parts, request, named=named), parts)
+            yield piece if named else replace(piece, folder=str(parts[0].parent))
+        except NotResults as reason:
+            if named:
+                raise
+            aside.append(f"set aside: {reason}")
+
+
+def _parts_piece(parts: tuple[Path, ...], request: _Request, *, named: bool) -> Piece:
+    if named or not is_part(parts):
+        return _file_piece(parts[0], request, named=named)
+    return _table_piece(_stored(read_shards(parts), request), request, named=named)
+
+
+def _stored(table: Table, request: _Request) -> Table:
+    """A table of one source, left to its engine if it is large and only counts are asked for."""
+    lazily = request.alone and request.kind == "counts" and table.is_lazy and table.size() > LARGE
+    return replace(table, in_engine=lazily)
 
 
 def _file_piece(path: Path, request: _Request, *, named: bool) -> Piece:
@@ -227,7 +252,10 @@ def _file_piece(path: Path, request: _Request, *, named: bool) -> Piece:
     if not is_known(path):
         raise NotResults(no_known_suffix(path))
     if has_table_suffix(path):
-        return _table_piece(read_table(path), request, named=named)
+        table = large_json_lines(path) if request.alone and request.kind == "counts" else None
+        if table is not None:
+            return _large_piece(table, path, request, named=named)
+        return _table_piece(_stored(read_table(path), request), request, named=named)
     arrays = read_arrays(path)
     table = as_table(path, arrays)
     if table is not None:
@@ -236,6 +264,22 @@ def _file_piece(path: Path, request: _Request, *, named: bool) -> Piece:
     if request.kind == "credits":
         raise NotResults(f"{path} holds matrices, which are read as credits with be.Credits.from_matrix(...)")
     return Piece(origin, outcomes_from_arrays(path, arrays, request.given, request.threshold))
+
+
+def _large_piece(table: Table, path: Path, request: _Request, *, named: bool) -> Piece:
+    """Counts of large JSON Lines; where Polars gives up, the line that is damaged is named, or all is read at once."""
+    try:
+        piece = _table_piece(replace(table, in_engine=True), request, named=named)
+    except NotResults:
+        raise
+    except ReadError:
+        refuse_bad_lines(path)
+        return _table_piece(read_table(path), request, named=named)
+    given = [
+        name for value in request.given.values() if value for name in ([value] if isinstance(value, str) else value)
+    ]
+    refuse_mixed_types(path, table, given, piece.results)
+    return piece
 
 
 def _tool_piece(form: Format, file: File, request: _Request, columns: set[str], *, named: bool) -> Piece:
@@ -254,6 +298,16 @@ def _tool_piece(form: Format, file: File, request: _Request, columns: set[str], 
     request.tools.add(str(file.path))
     with unharmed(file.path, form.NAME):
         return gathered(form.NAME, file, form.samples(file), asked)
+
+
+def _frame_piece(table: Table, request: _Request) -> Piece:
+    """Results of a data frame; generations of a lazy one are counted in its engine, unless all are asked for."""
+    if table.is_lazy and request.kind in (None, "counts"):
+        table = replace(table, in_engine=True)
+    elif table.is_lazy:
+        line = f"{table.origin.label}: the rows of {table.engine} were collected, as kind={request.kind!r} asks for all"
+        table = replace(table, notes=(*table.notes, line))
+    return _table_piece(table, request, named=True)
 
 
 def _table_piece(table: Table, request: _Request, *, named: bool) -> Piece:
@@ -279,6 +333,9 @@ def _table_piece(table: Table, request: _Request, *, named: bool) -> Piece:
         return Piece(table.origin, Counts._from_table(table, choice))
     if form == "outcomes":
         choice = choose(table, OUTCOMES, given)
+        if table.in_engine:
+            columns, account = counted(table, choice, request.threshold, unscored_wrong=request.unscored == "wrong")
+            return Piece(table.origin, Counts._assemble(**columns, account=account), settled=True)
         outcomes = Outcomes._from_table(table, choice, request.threshold)
         return Piece(table.origin, outcomes, numbered=not choice.columns["generation"])
     if not request.columns_are and not generation_columns(table) and not score_columns(table):

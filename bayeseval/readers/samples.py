@@ -92,6 +92,8 @@ class File:
         Lines for the account that belong to one metric, told if that is taken.
     run : str
         What tells this run from a repeated one whose results happen to be equal, such as its date.
+    cautions : list of str
+        Lines for the account that begin with "note:".
     """
 
     path: Path
@@ -102,6 +104,20 @@ class File:
     filters: dict[str, tuple[str, str]] = field(default_factory=dict)
     remarks: dict[str, list[str]] = field(default_factory=dict)
     run: str = ""
+    cautions: list[str] = field(default_factory=list)
+
+    def caution(self, line: str) -> None:
+        """Add a line to the account that begins with "note:", for what limits every conclusion; once."""
+        if line not in self.cautions:
+            self.cautions.append(line)
+
+    def first_prompts(self, ran: int, total: int | None, option: str) -> None:
+        """Tell that only the first prompts of the benchmark were run, as an option of the tool says."""
+        of = "" if total is None else f" of {total:,}"
+        self.caution(
+            f"{option}: the run has the first {ran:,}{of} prompts of the benchmark, not a random subset, so "
+            "that scores may not hold for the others"
+        )
 
     def note(self, line: str) -> None:
         """Add a line to the account, once."""

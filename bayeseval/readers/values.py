@@ -14,11 +14,22 @@ from bayeseval.errors import DataError, OptionError
 from bayeseval.readers.cells import RowName, cells_of, is_missing, shown
 from bayeseval.readers.codes import FloatArray, IntArray
 
-__all__ = ["SAME", "checked_levels", "checked_threshold", "credit_values", "level_words", "scores", "whole_numbers"]
+__all__ = [
+    "SAME",
+    "WORDS",
+    "checked_levels",
+    "checked_threshold",
+    "credit_values",
+    "level_words",
+    "scores",
+    "whole_numbers",
+]
 
 _RIGHT = frozenset({"1", "true", "c", "correct", "pass", "passed", "yes"})
 _WRONG = frozenset({"0", "false", "i", "incorrect", "fail", "failed", "no"})
 _UNSCORED = frozenset({"", "n", "na", "n/a", "nan", "null", "none", "<na>"})
+WORDS = (_RIGHT, _WRONG, _UNSCORED)
+"""Words for right and wrong answers, and for those without a score; case does not matter."""
 _LIMIT = 2**62
 SAME = 1e-9
 """Credits this near to a level are that level: room for rounding in the last digits, not for another credit."""

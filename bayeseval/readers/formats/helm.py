@@ -43,9 +43,10 @@ def samples(file: File) -> Iterator[Sample]:
     system = str((spec.get("adapter_spec") or {}).get("model") or "")
     if not system and (found := re.search(r"model=([^,]+)", name)):
         system = found[1].replace("_", "/", 1)
-    trials = set()
+    trials, prompts = set(), set()
     for number, entry in enumerate(file.json(), 1):
         trials.add(entry.get("train_trial_index"))
+        prompts.add(str(entry.get("instance_id")))
         perturbation = (entry.get("perturbation") or {}).get("name")
         views: dict[str, dict[str, Any]] = {}
         for stat in entry["stats"]:
@@ -65,5 +66,11 @@ def samples(file: File) -> Iterator[Sample]:
                 entry.get("instance_id"), scores, f"element {number}", entry.get("train_trial_index"), system=system,
                 benchmark=re.split("[:,]", name)[0], view=view.strip(),
             )  # fmt: skip
+    most = (spec.get("adapter_spec") or {}).get("max_eval_instances")
+    if isinstance(most, int) and len(prompts) >= most:
+        file.caution(
+            f"max_eval_instances={most}: the run has {len(prompts):,} prompts that HELM chose, of a benchmark that may "
+            "have more"
+        )
     if len(trials) > 1:
         file.note(f"{len(trials)} trials are taken for generations; each has other examples in its prompt")

@@ -13,11 +13,13 @@ of its generations.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from bayeseval.readers.opening import Archive
 from bayeseval.readers.peeks import Peek
+from bayeseval.readers.records import number
 from bayeseval.readers.samples import File, Sample
 
 __all__ = ["NAME", "samples", "sniff"]
@@ -49,9 +51,11 @@ def samples(file: File) -> Iterator[Sample]:
     if status != "success":
         file.note(f"the run did not end well (its status is {status!r}): samples may be missing")
     seed = _seed(header, about)
+    epochs: Counter[str] = Counter()
     seen = invalid = 0
     for place, sample in found:
         seen += 1
+        epochs[repr(sample.get("id"))] += 1
         invalid += bool(sample.get("invalidation"))
         parts = list(_parts(sample.get("scores") or {}))
         yield Sample(
@@ -61,6 +65,7 @@ def samples(file: File) -> Iterator[Sample]:
         )  # fmt: skip
     if not seen:
         file.refuse("is a log of Inspect without samples")
+    _tell_limits(file, about, epochs)
     if invalid:
         file.note(f"invalidated samples count, as in Inspect's own metrics: there are {invalid}")
 
@@ -71,6 +76,23 @@ def _seed(header: dict[str, Any], about: dict[str, Any]) -> Any:
         if isinstance(config, dict) and config.get("seed") is not None:
             return config["seed"]
     return None
+
+
+def _tell_limits(file: File, about: dict[str, Any], epochs: Counter[str]) -> None:
+    """Tell of ``--limit``, which takes the first samples of the data set, and of fewer epochs than were asked for."""
+    config, dataset = about.get("config") or {}, about.get("dataset") or {}
+    limit, total, ran = config.get("limit"), dataset.get("samples"), len(epochs)
+    if isinstance(limit, int) and not dataset.get("shuffled") and (not isinstance(total, int) or total > ran):
+        file.first_prompts(ran, total if isinstance(total, int) else None, f"limit={limit}")
+    elif (limit or config.get("sample_id")) and isinstance(total, int) and total > ran:
+        file.caution(f"the run has {ran:,} of {total:,} prompts of the benchmark, which its options chose")
+    asked = config.get("epochs")
+    short = [count for count in epochs.values() if isinstance(asked, int) and count < asked]
+    if short:
+        file.caution(
+            f"{asked} epochs were asked for, but {number(len(short), 'prompt')} of {ran:,} have fewer, at least "
+            f"{min(short)}"
+        )
 
 
 def _header(file: File, archive: Archive) -> dict[str, Any]:
@@ -95,9 +117,9 @@ def _archived(file: File, archive: Archive, header: dict[str, Any]) -> Iterator[
     )
     sources = ["summaries.json"] if "summaries.json" in archive else journal
     for source in sources:
-        for number, sample in enumerate(archive.json(source), 1):
+        for index, sample in enumerate(archive.json(source), 1):
             whole.discard(f"samples/{sample.get('id')}_epoch_{sample.get('epoch')}.json")
-            yield f"sample {number} in {source}", sample
+            yield f"sample {index} in {source}", sample
     for name in sorted(whole):
         yield name, archive.json(name)
 

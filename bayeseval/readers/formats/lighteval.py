@@ -60,6 +60,12 @@ def samples(file: File) -> Iterator[Sample]:
     named = _DATED.match(file.stem)
     file.run = named[2] if named else file.path.name
     system = _model(file.folders)
+    up = "../" * (len(system.split("/")) + 2)
+    totals = file.beside(f"{up}results/{system}/results_{file.run}.json") if system and named else {}
+    general = totals.get("config_general")
+    most = general.get("max_samples") if isinstance(general, dict) else None
+    if isinstance(most, int) and len(frame) == most:
+        file.caution(f"max_samples={most}: the run has {most:,} prompts, of a benchmark that may have more")
     if old:
         file.note("the file has no ids: prompts are row0, row1, ... in its order")
     seen: dict[Any, str] = {}

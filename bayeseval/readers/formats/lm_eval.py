@@ -83,6 +83,8 @@ def samples(file: File) -> Iterator[Sample]:
         scores = _scores(file, record, filter, place)
         found[prompt].scores |= scores  # type: ignore[operator]
         found[prompt].answer |= dict.fromkeys(scores, _answer(record))
+    if found:
+        _tell_limit(file, totals, task, len(found))
     yield from found.values()
 
 
@@ -98,6 +100,20 @@ def _seed(config: Any) -> int | None:
             return settings["seed"]
     seed = config.get("torch_seed")
     return seed if isinstance(seed, int) and str(config.get("model")).startswith(("hf", "huggingface")) else None
+
+
+def _tell_limit(file: File, totals: dict[str, Any], task: str, ran: int) -> None:
+    """Tell of ``--limit``, which takes the first documents."""
+    config, sizes = totals.get("config"), totals.get("n-samples")
+    limit = config.get("limit") if isinstance(config, dict) else None
+    if not isinstance(limit, (int, float)) or isinstance(limit, bool):
+        return
+    size = sizes.get(task) if isinstance(sizes, dict) else None
+    total = size.get("original") if isinstance(size, dict) else None
+    if not isinstance(total, int):
+        total = None
+    if total is None or total > ran:
+        file.first_prompts(ran, total, f"--limit {limit:g}")
 
 
 def _scores(file: File, record: dict[str, Any], filter: str, place: str) -> dict[str, Any]:
