@@ -22,7 +22,7 @@ SYSTEMS, BENCHMARKS, GENERATIONS = 10, 10, 40
 KEY = ["system", "benchmark", "prompt_id"]
 
 
-def write(folder: Path, rows: int) -> list[Path]:
+def write(folder: Path, rows: int) -> None:
     """Write generations of 100 runs in the order in which they would be run, as Parquet and as JSON Lines."""
     import numpy as np
     import polars as pl
@@ -33,10 +33,8 @@ def write(folder: Path, rows: int) -> list[Path]:
     numbers = {"system": run // BENCHMARKS, "benchmark": run % BENCHMARKS, "prompt_id": within // GENERATIONS}
     frame = pl.DataFrame({**numbers, "generation": within % GENERATIONS, "correct": random.random(rows) < 0.4})
     frame = frame.with_columns(pl.format(f"{name}-{{}}", pl.col(name)).alias(name) for name in KEY)
-    paths = [folder / "generations.parquet", folder / "generations.jsonl"]
-    frame.write_parquet(paths[0])
-    frame.write_ndjson(paths[1])
-    return paths
+    frame.write_parquet(folder / "generations.parquet")
+    frame.write_ndjson(folder / "generations.jsonl")
 
 
 def measure(reader: str, path: str) -> dict[str, float]:
@@ -75,13 +73,19 @@ if __name__ == "__main__":
     parser.add_argument("--rows", type=int, default=10_000_000, help="generations in each file")
     parser.add_argument("--repeats", type=int, default=3, help="processes for each reader")
     parser.add_argument("--measure", nargs=2, metavar=("READER", "PATH"), help=argparse.SUPPRESS)
+    parser.add_argument("--write", metavar="FOLDER", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.write:
+        write(Path(options.write), options.rows)
+        sys.exit()
     if options.measure:
         print(json.dumps(measure(*options.measure)))
         sys.exit()
     with tempfile.TemporaryDirectory() as folder:
         print(f"{options.rows:,} generations of {SYSTEMS * BENCHMARKS} runs, {GENERATIONS} to each prompt")
-        for path in write(Path(folder), options.rows):
+        # Linux counts the memory of the process that starts another as that one's peak, so this one stays small.
+        subprocess.run([sys.executable, __file__, "--write", folder, "--rows", str(options.rows)], check=True)
+        for path in sorted(Path(folder).iterdir(), reverse=True):
             taken = {reader: [] for reader in ("polars", "bayeseval")}
             for _ in range(options.repeats):
                 for reader, several in taken.items():

@@ -36,7 +36,7 @@ def cluster() -> Iterator[Any]:
     pytest.importorskip("dask.dataframe", reason="Dask is not installed: pip install 'bayeseval[dask]'")
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as two,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as two,
         distributed.Client(two) as client,
     ):
         yield client

@@ -21,9 +21,9 @@ from bayeseval.readers.spellings import OUTCOMES, matching
 
 __all__ = ["LARGE", "large_json_lines", "refuse_bad_lines", "refuse_mixed_types"]
 
-LARGE = 1_000_000
+LARGE = 100_000
 """Tables of more rows are left to the engine where only counts are asked for."""
-LARGE_FILE = 2**26
+LARGE_FILE = 2**24
 """JSON Lines of more bytes are."""
 
 _INFERRED = 10_000
