@@ -34,38 +34,47 @@ Floats = NDArray[np.float64]
 TIES = ("davidson", "half", "ignore")
 """What becomes of ties: a third outcome with its own parameter, half a win for each, or nothing."""
 
-STEPS = 100
-CLOSE = 1e-10
+STEPS, HALVINGS = 100, 40
+CLOSE = 1e-14
 
 
 class Tallies(NamedTuple):
-    """Outcomes of every pair of systems.
+    """Outcomes of all pairs of systems.
 
     Attributes
     ----------
-    a, b : int array (pair,)
-        Numbers of the two systems.
-    counts : float array (pair, 3)
-        How often a won, b won, and they tied; halves and weights are allowed.
-    size : int
-        Number of systems.
+    wins : float array (system, system)
+        How often the row beat the column; halves and weights are allowed.
+    tied : float array (system, system)
+        How often two systems tied, a symmetric matrix.
     ties : bool
-        Whether a tie is an outcome of the model; without, the third column is not looked at.
+        Whether a tie is an outcome of the model; else `tied` is 0.
     """
 
-    a: NDArray[np.int64]
-    b: NDArray[np.int64]
-    counts: Floats
-    size: int
+    wins: Floats
+    tied: Floats
     ties: bool
 
-    def treated(self, how: str) -> Tallies:
-        """Ties as "davidson", "half" or "ignore" has them."""
-        counts = self.counts.copy()
-        if how != "davidson":
-            counts[:, :2] += counts[:, 2:] / 2 if how == "half" else 0.0
-            counts[:, 2] = 0.0
-        return self._replace(counts=counts, ties=how == "davidson")
+    @classmethod
+    def of_pairs(cls, pairs: NDArray[np.int64], counts: Floats, size: int, how: str) -> Tallies:
+        """From counts (pair, 3) of wins of the first system, of the second, and of ties, treated as in `TIES`."""
+        wins, tied = np.zeros((size, size)), np.zeros((size, size))
+        first, second = pairs.T
+        half = counts[:, 2] / 2 if how == "half" else 0.0
+        wins[first, second], wins[second, first] = counts[:, 0] + half, counts[:, 1] + half
+        if how == "davidson":
+            tied[first, second] = tied[second, first] = counts[:, 2]
+        return cls(wins, tied, how == "davidson")
+
+    @property
+    def size(self) -> int:
+        """Number of systems."""
+        return len(self.wins)
+
+    @property
+    def total(self) -> Floats:
+        """Comparisons that count, by pair (system, system)."""
+        return np.asarray(self.wins + self.wins.T + self.tied)
 
 
 class Mode(NamedTuple):
@@ -122,7 +131,13 @@ def davidson_probabilities(difference: ArrayLike, nu: ArrayLike = 0.0) -> tuple[
 
 
 def mode(
-    tallies: Tallies, scale: float, *, centre: Floats | None = None, tie_centre: float = 0.0, start: Mode | None = None
+    tallies: Tallies,
+    scale: float,
+    *,
+    centre: Floats | None = None,
+    tie_centre: float = 0.0,
+    start: Mode | None = None,
+    close: float = CLOSE,
 ) -> Mode:
     """Highest posterior density for one prior scale, by Newton's method.
 
@@ -137,6 +152,8 @@ def mode(
         Centre of the prior of the log odds of a tie.
     start : Mode, optional
         Where to begin.
+    close : float
+        Squared length, in standard deviations, of the last step of the search; the error left is much smaller.
 
     Returns
     -------
@@ -148,15 +165,16 @@ def mode(
     value, gradient, hessian = _posterior(tallies, point, scale, centre, tie_centre)
     for _ in range(STEPS):
         step = np.linalg.solve(-hessian, gradient)
-        # The density is concave: a shorter step that goes up always exists.
-        for _ in range(40):
+        # Twice what the step gains where the density is normal: its square root is an error in standard deviations.
+        gain = float(gradient @ step)
+        for _ in range(HALVINGS):
             new = _posterior(tallies, point + step, scale, centre, tie_centre)
             if new[0] >= value - 1e-9 * abs(value):
                 break
-            step = step / 2
+            step = step / 2  # the density is concave: a shorter step that goes up exists
         point = point + step
         value, gradient, hessian = new
-        if np.abs(step).max() < CLOSE * max(1.0, np.abs(point).max()) or gradient @ step < 1e-14:
+        if gain < close:
             break
     strength = point[:size] - point[:size].mean()
     _, slope, curvature = _likelihood(tallies, point)
@@ -173,30 +191,25 @@ def evidence(tallies: Tallies, scales: Floats) -> tuple[Floats, list[Mode]]:
 
 def _likelihood(tallies: Tallies, point: Floats) -> tuple[float, Floats, Floats]:
     """Log likelihood, gradient and Hessian by log strengths and the log odds of a tie between equals."""
-    size, a, b = tallies.size, tallies.a, tallies.b
-    half = (point[a] - point[b]) / 2
+    size = tallies.size
+    root = np.exp((point[:size] - point[:size].mean()) / 2)
     nu = 2 * np.exp(point[size]) if tallies.ties else 0.0
-    win, loss, tie = davidson_probabilities(2 * half, nu)
-    won, lost, tied = tallies.counts.T
-    total = won + lost + (tied if tallies.ties else 0.0)
-    top = np.abs(half)
-    log_total = top + np.log(np.exp(half - top) + np.exp(-half - top) + nu * np.exp(-top))
-    value = float(((won - lost) * half - total * log_total).sum())
-    slope = (won - lost - total * (win - loss)) / 2
-    bend = -total * (win + loss - (win - loss) ** 2) / 4
-    gradient = np.bincount(a, slope, size + 1) - np.bincount(b, slope, size + 1)
-    hessian = np.zeros((size + 1, size + 1))
-    np.add.at(hessian, (a, b), -bend)
-    hessian += hessian.T
-    diagonal = np.bincount(a, bend, size + 1) + np.bincount(b, bend, size + 1)
-    hessian[np.arange(size + 1), np.arange(size + 1)] = diagonal
+    odds = root[:, None] / root
+    total = odds + 1 / odds + nu
+    win, tie = odds / total, nu / total
+    edge = win - win.T
+    number = tallies.total
+    gradient, hessian = np.zeros(size + 1), np.zeros((size + 1, size + 1))
+    value = float((tallies.wins * np.log(odds)).sum() - (number * np.log(total)).sum() / 2)
+    gradient[:size] = ((tallies.wins - tallies.wins.T - number * edge) / 2).sum(axis=1)
+    bend = number * (win + win.T - edge**2) / 4
+    hessian[:size, :size] = bend
+    hessian[np.arange(size), np.arange(size)] = -(bend.sum(axis=1) - np.diagonal(bend))
     if tallies.ties:
-        value += float(tied.sum() * np.log(nu))
-        cross = total * tie * (win - loss) / 2
-        gradient[size] = (tied - total * tie).sum()
-        hessian[size, size] = -(total * tie * (1 - tie)).sum()
-        hessian[size, :size] = (np.bincount(a, cross, size + 1) - np.bincount(b, cross, size + 1))[:size]
-        hessian[:size, size] = hessian[size, :size]
+        value += float(tallies.tied.sum() / 2 * np.log(nu))
+        gradient[size] = (tallies.tied - number * tie).sum() / 2
+        hessian[size, size] = -(number * tie * (1 - tie)).sum() / 2
+        hessian[size, :size] = hessian[:size, size] = (number * tie * edge).sum(axis=1) / 2
     return value, gradient, hessian
 
 

@@ -284,14 +284,13 @@ def rank_preferences(
     """
     settings, scale, prob = _checked(preferences, ties, prior_sd, intervals, prob, draws, tune, chains)
     tallies, warnings = _tallies(preferences, ties)
-    cells = preferences.tallies()
     how = intervals or ("posterior" if preferences.cluster is None else "bootstrap")
     warnings += _about_clusters(preferences, how)
     if how == "bootstrap":
-        treated = Tallies(cells[1], cells[1], cells[3], tallies.size, True).treated(ties).counts
         strength, nu, scales = resampled_strengths(
-            tallies, cells[1], cells[2], treated, scales_of(tallies, scale, HYPER_SD), draws * chains, seed, progress
-        )
+            *preferences.tallies(), tallies.size, ties, scales_of(tallies, scale, HYPER_SD), draws * chains, seed,
+            progress,
+        )  # fmt: skip
     else:
         sampled = sample_strengths(tallies, scale, HYPER_SD, seed, settings)
         warnings += _about_chains(sampled)
@@ -354,7 +353,7 @@ def _tallies(preferences: Preferences, ties: str) -> tuple[Tallies, list[str]]:
     warnings += prior_driven(wins, 0 * tied if ties == "ignore" else tied, preferences.systems)
     pairs, pair, _, counts = preferences.tallies()
     whole = np.stack([np.bincount(pair, column, len(pairs)) for column in counts.T], axis=1)
-    return Tallies(pairs[:, 0], pairs[:, 1], whole, len(preferences.systems), True).treated(ties), warnings
+    return Tallies.of_pairs(pairs, whole, len(preferences.systems), ties), warnings
 
 
 def _about_clusters(preferences: Preferences, how: str) -> list[str]:

@@ -73,10 +73,12 @@ def weighted_counts(
 
 
 def resampled_strengths(
-    tallies: Tallies,
+    pairs: NDArray[np.int64],
     pair: NDArray[np.int64],
     cluster: NDArray[np.int64],
     counts: Floats,
+    size: int,
+    how: str,
     scales: tuple[Floats, Floats, Any],
     draws: int,
     seed: int,
@@ -86,11 +88,15 @@ def resampled_strengths(
 
     Parameters
     ----------
-    tallies : Tallies
-        All comparisons, ties treated.
+    pairs : int array (pair, 2)
+        Numbers of the systems.
     pair, cluster : int array (cell,)
     counts : float array (cell, 3)
-        Treated as in ``tallies``.
+        Wins of the first system, of the second, and ties.
+    size : int
+        Number of systems.
+    how : {"davidson", "half", "ignore"}
+        What becomes of ties.
     scales : tuple
         Prior scales, their probabilities given the data, and modes there.
     draws : int
@@ -106,17 +112,17 @@ def resampled_strengths(
     rng = np.random.default_rng([seed, 22])
     values, weight, modes = scales
     chosen = rng.choice(values.size, draws, p=weight)
-    strength, tie = np.empty((draws, tallies.size)), np.empty(draws)
+    strength, tie = np.empty((draws, size)), np.empty(draws)
     done = 0
     with Progress("resampling clusters", total=draws, enabled=progress) as bar:
         for batch in weighted_counts(pair, cluster, counts, draws, rng):
             for one in batch:
                 scale = float(values[chosen[done]])
                 found = mode(
-                    tallies._replace(counts=one), scale, centre=scale * rng.standard_normal(tallies.size),
-                    tie_centre=float(rng.logistic()), start=modes[chosen[done]],
+                    Tallies.of_pairs(pairs, one, size, how), scale, centre=scale * rng.standard_normal(size),
+                    tie_centre=float(rng.logistic()), start=modes[chosen[done]], close=1e-6,
                 )  # fmt: skip
                 strength[done], tie[done] = found.strength, found.tie
                 done += 1
                 bar.advance()
-    return strength, 2 * np.exp(tie) if tallies.ties else None, values[chosen]
+    return strength, 2 * np.exp(tie) if how == "davidson" else None, values[chosen]

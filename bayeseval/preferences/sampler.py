@@ -102,11 +102,8 @@ def sample_strengths(
     vectors = basis @ turn
     centre = float(weight @ np.log(scales))
     spread = max(float(np.sqrt(weight @ (np.log(scales) - centre) ** 2)), 0.1)
-    # Padded, so that tables of nearly equal length share one compiled program.
-    pad = (0, (1 << max(len(tallies.a) - 1, 0).bit_length()) - len(tallies.a))
     data = {
-        "a": np.pad(tallies.a, pad), "b": np.pad(tallies.b, pad),
-        "counts": np.pad(tallies.counts, (pad, (0, 0))),
+        "wins": tallies.wins, "total": tallies.total, "tied": tallies.tied.sum() / 2,
         "vectors": vectors, "h": np.maximum(h, 0.0), "b0": vectors.T @ (peak.information @ peak.strength + peak.gradient),
         "tie": np.array([peak.tie, peak.precision[-1, -1] ** -0.5]),
         "scale": np.array([centre, spread, hyper]),
@@ -171,13 +168,14 @@ def _density(x: Any, data: Any, ties: bool, free: bool) -> Any:
     import jax.numpy as jnp
 
     strength, tie, log_scale, z, jacobian = _placed(x, data, ties, free)
-    half = (strength[data["a"]] - strength[data["b"]]) / 2
-    outcomes = [half, -half, jnp.full_like(half, jnp.log(2.0) + tie)] if ties else [half, -half]
-    log_p = jax.nn.log_softmax(jnp.stack(outcomes, axis=1), axis=1)
-    value = (data["counts"][:, : len(outcomes)] * log_p).sum() + jacobian
+    root = jnp.exp(strength / 2)
+    odds = root[:, None] / root
+    nu = 2 * jnp.exp(tie) if ties else 0.0
+    value = ((data["wins"] - data["wins"].T).sum(axis=1) * strength).sum() / 2
+    value += jacobian - (data["total"] * jnp.log(odds + 1 / odds + nu)).sum() / 2
     value += -(z**2).sum() / (2 * jnp.exp(2 * log_scale)) - z.size * log_scale
     if ties:
-        value += jax.nn.log_sigmoid(tie) + jax.nn.log_sigmoid(-tie)
+        value += data["tied"] * tie + jax.nn.log_sigmoid(tie) + jax.nn.log_sigmoid(-tie)
     if free:
         value += log_scale - jnp.exp(2 * log_scale) / (2 * data["scale"][2] ** 2)
     return value
