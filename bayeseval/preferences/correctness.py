@@ -28,9 +28,7 @@ class Compared(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def compared_answers(
-    outcomes: Outcomes | Sequence[Outcomes], *, coupled: bool, shared_noise: bool = True
-) -> Compared:
+def compared_answers(outcomes: Outcomes | Sequence[Outcomes], *, coupled: bool, shared_noise: bool = True) -> Compared:
     r"""Compare the answers of all systems to the prompts that all of them have.
 
     Parameters

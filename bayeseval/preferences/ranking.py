@@ -95,7 +95,9 @@ class PreferenceRanking:
 
     def stronger(self) -> Floats:
         """Probability that the system of the row is stronger than that of the column; NaN on the diagonal."""
-        found = np.array([(self.strength[:, [place]] > self.strength).mean(axis=0) for place in range(len(self.systems))])
+        found = np.array(
+            [(self.strength[:, [place]] > self.strength).mean(axis=0) for place in range(len(self.systems))]
+        )
         np.fill_diagonal(found, np.nan)
         return found
 
@@ -183,23 +185,24 @@ class PreferenceRanking:
     def __repr__(self) -> str:
         return "\n".join([f"Warning: {warning}." for warning in self.warnings] + [f"{self.sentence()}."])
 
-    def cells(self) -> list[list[str]]:
-        """The table as texts, in the columns of `HEADER`."""
+    def cells(self, scale: str = "log") -> list[list[str]]:
+        """The table as texts, in the columns of `header_of`."""
+        form = "{:+.2f}" if scale == "log" else "{:.0f}"
         rows = []
-        for row in self.to_frame().to_dict(orient="records"):
+        for row in self.to_frame(scale).to_dict(orient="records"):
+            value, lower, upper = (form.format(row[name]) for name in ("strength", "lower", "upper"))
             ranks = f"{row['rank_lower']} to {row['rank_upper']}"
-            values = [f"{row[name]:+.2f}" for name in ("strength", "lower", "upper")]
-            rows.append([row["system"], values[0], f"[{values[1]}, {values[2]}]", ranks, f"{row['p_best']:.2f}"])
+            rows.append([row["system"], value, f"[{lower}, {upper}]", ranks, f"{row['p_best']:.2f}"])
         return rows
 
-    @property
-    def header(self) -> list[str]:
+    def header_of(self, scale: str = "log") -> list[str]:
         """Names of the columns of `cells`."""
         inside = f"{100 * self.prob:.4g}%"
-        return ["system", "log strength", f"{inside} interval", f"rank, {inside}", "P(strongest)"]
+        strength = "log strength" if scale == "log" else "Elo points"
+        return ["system", strength, f"{inside} interval", f"rank, {inside}", "P(strongest)"]
 
     def _repr_html_(self) -> str:
-        return html_table(self.header, self.cells(), (*(f"⚠ {text}" for text in self.warnings), self.sentence()))
+        return html_table(self.header_of(), self.cells(), (*(f"⚠ {text}" for text in self.warnings), self.sentence()))
 
 
 TIE_WORDS = {

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bayeseval.display import html_table
-from bayeseval.errors import DataError
+from bayeseval.errors import DataError, ReadError
 from bayeseval.outcomes import Outcomes
 from bayeseval.preferences.correctness import compared_answers
 from bayeseval.preferences.labels import LABELS, TIE, chosen_columns, whole_counts, winner_codes
 from bayeseval.readers.cells import Origin, RowName, id_texts
 from bayeseval.readers.codes import IntArray, TextArray, combine, factorize
-from bayeseval.readers.frames import from_frame
+from bayeseval.readers.frames import Table, from_frame
 from bayeseval.readers.records import number
+from bayeseval.readers.tables import SUFFIXES, has_table_suffix, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,8 +164,33 @@ class Preferences:
         >>> Preferences.from_frame(votes).winner.tolist()
         ['a', 'tie']
         """
-        table = from_frame(frame)
         given = {"a": a, "b": b, "winner": winner, "prompt": prompt, "seed": seed, "count": count}
+        return cls._from_table(from_frame(frame), given)
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str], **columns: str | bool | None) -> Preferences:
+        """Preferences from a file with a table: .csv, .tsv, .jsonl (also gzipped) or .parquet.
+
+        Parameters
+        ----------
+        path : str or path
+        **columns
+            Columns as in `from_frame`: a, b, winner, prompt, seed, count.
+
+        Raises
+        ------
+        ReadError
+            If the file is not there, or no table.
+        DataError
+            As in `from_frame`; the file and its lines are named.
+        """
+        file = Path(path).expanduser()
+        if not has_table_suffix(file):
+            raise ReadError(f"{file} is no file of a kind that holds comparisons: {', '.join(SUFFIXES)}")
+        return cls._from_table(read_table(file), columns)
+
+    @classmethod
+    def _from_table(cls, table: Table, given: Mapping[str, str | bool | None]) -> Preferences:
         column = chosen_columns(table, given)
         rows = table.collect([name for name in column.values() if name])
         row = table.origin.row

@@ -73,7 +73,9 @@ class WinRates:
     @cached_property
     def ranks(self) -> npt.NDArray[np.int64]:
         """Rank of every system in every draw (draw, system), of equal averages the better one."""
-        return np.stack([1 + (self.draws > self.draws[:, [place]]).sum(axis=1) for place in range(len(self.systems))], 1)
+        return np.stack(
+            [1 + (self.draws > self.draws[:, [place]]).sum(axis=1) for place in range(len(self.systems))], 1
+        )
 
     def interval(self) -> tuple[Floats, Floats]:
         """Ends of the intervals of the averages (system,)."""
@@ -329,4 +331,3 @@ def _warnings(preferences: Preferences, rate: Floats, averages: Floats) -> list[
     if clusters is not None and clusters < FEW_CLUSTERS:
         said.append(f"there are only {clusters:,} clusters, from which a bootstrap makes intervals that are too narrow")
     return said
-
