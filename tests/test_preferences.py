@@ -1,4 +1,4 @@
-"""Tables of preferences and win rates: what is read and refused, brute force over pairs, published numbers, coverage."""
+"""Tables of preferences and win rates: what is read and refused, brute force over pairs, published numbers."""
 
 from __future__ import annotations
 
@@ -165,9 +165,9 @@ def test_comparisons_by_correctness_are_those_of_all_pairs_of_generations(
     found = be.Preferences.from_outcomes(be.Outcomes.from_matrix(y, system=NAMES), coupled=coupled, shared_noise=shared)
     wins, ties = np.zeros((3, 3)), np.zeros((3, 3))
     for a, b in itertools.permutations(range(3), 2):
-        for prompt, j, l in itertools.product(range(5), range(3), range(3)):
-            one, two = y[a, prompt, j], y[b, prompt, l]
-            wanted = j == l if coupled else j != l or not shared
+        for prompt, j, i in itertools.product(range(5), range(3), range(3)):
+            one, two = y[a, prompt, j], y[b, prompt, i]
+            wanted = j == i if coupled else j != i or not shared
             if wanted and not np.isnan(one + two):
                 wins[a, b] += one > two
                 ties[a, b] += one == two

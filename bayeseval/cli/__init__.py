@@ -1,8 +1,8 @@
 """The command line: `fit` and `report`, the commands that plan, `models` and `demo`.
 
 Results go to standard output, progress and what was read to standard error. Each command is declared in `results`,
-`planning`, `comparing`, `preferring` or `builtin`, imported in the order in which the help lists them, and hands its arguments to a
-module that does the work and loads heavy libraries.
+`planning`, `comparing`, `preferring` or `builtin`, imported in the order in which the help lists them, and hands its
+arguments to a module that does the work and loads heavy libraries.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from bayeseval.plots.canvas import canvas, colour, interval_words, legend_below,
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayeseval.preferences.ranking import PreferenceRanking
+    from bayeseval.preferences.ranked import PreferenceRanking
     from bayeseval.preferences.win_rates import WinRates
 
 __all__ = ["plot_preference_ranking", "plot_rank_probabilities", "plot_win_rates"]

@@ -7,7 +7,8 @@ the bootstrap over clusters, `win_rates` and `ranking` are what users call.
 
 from __future__ import annotations
 
-from bayeseval.preferences.ranking import PreferenceRanking, rank_preferences
+from bayeseval.preferences.ranked import PreferenceRanking
+from bayeseval.preferences.ranking import rank_preferences
 from bayeseval.preferences.table import Preferences
 from bayeseval.preferences.win_rates import WinRates, win_rates
 

@@ -1,7 +1,7 @@
 r"""Strengths of systems from wins, losses and ties: the models of Bradley and Terry, and of Davidson.
 
-With log strengths :math:`\lambda` and :math:`\nu \ge 0`, the first of two systems wins, loses or ties with probabilities
-proportional to
+With log strengths :math:`\lambda` and :math:`\nu \ge 0`, the first of two systems wins, loses or ties with
+probabilities proportional to
 
 .. math:: e^{(\lambda_a-\lambda_b)/2}, \qquad e^{-(\lambda_a-\lambda_b)/2}, \qquad \nu,
 
@@ -35,6 +35,9 @@ TIES = ("davidson", "half", "ignore")
 """What becomes of ties: a third outcome with its own parameter, half a win for each, or nothing."""
 
 STEPS, HALVINGS = 100, 40
+LONGEST = 4.0
+"""Longest step of the search, in logarithms."""
+FLATTEST = 1e-6
 CLOSE = 1e-14
 
 
@@ -167,6 +170,7 @@ def mode(
         step = np.linalg.solve(-hessian, gradient)
         # Twice what the step gains where the density is normal: its square root is an error in standard deviations.
         gain = float(gradient @ step)
+        step = step * min(1.0, LONGEST / max(float(np.abs(step).max()), 1e-300))
         for _ in range(HALVINGS):
             new = _posterior(tallies, point + step, scale, centre, tie_centre)
             if new[0] >= value - 1e-9 * abs(value):
@@ -216,15 +220,19 @@ def _likelihood(tallies: Tallies, point: Floats) -> tuple[float, Floats, Floats]
 def _posterior(
     tallies: Tallies, point: Floats, scale: float, centre: Floats, tie_centre: float
 ) -> tuple[float, Floats, Floats]:
-    """Log posterior, gradient and Hessian; without ties the log odds of one keep their prior."""
+    """Log posterior, gradient and Hessian by log strengths and the log odds of a tie."""
     size = tallies.size
     value, gradient, hessian = _likelihood(tallies, point)
     away = point[:size] - centre
     value += float(-(away**2).sum() / (2 * scale**2) - size * np.log(scale))
     gradient[:size] -= away / scale**2
     hessian[np.arange(size), np.arange(size)] -= 1 / scale**2
+    if not tallies.ties:
+        hessian[size, size] = -1.0  # nothing depends on it, and it stays where it is
+        return value, gradient, hessian
     odds = (point[size] - tie_centre) / 2
+    slope = np.tanh(odds)
     value -= float(2 * np.logaddexp(odds, -odds))
-    gradient[size] -= np.tanh(odds)
-    hessian[size, size] -= 1 / (2 * np.cosh(odds) ** 2)
+    gradient[size] -= slope
+    hessian[size, size] -= max(float(1 - slope**2) / 2, FLATTEST)
     return value, gradient, hessian

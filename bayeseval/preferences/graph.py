@@ -56,7 +56,7 @@ def require_connected(edges: Any, systems: Sequence[str]) -> None:
     groups = components(edges)
     if len(groups) > 1:
         told = "; ".join(
-            f"group {place}: {listed([systems[one] for one in group])}"
+            f"group {place}: {listed([systems[int(one)] for one in group])}"
             for place, group in enumerate(groups[:MOST_NAMED], 1)
         )
         more = f"; and {len(groups) - MOST_NAMED:,} more groups" if len(groups) > MOST_NAMED else ""
@@ -97,7 +97,7 @@ def prior_driven(wins: Any, ties: Any, systems: Sequence[str]) -> list[str]:
     inner = np.flatnonzero(~won & ~lost)
     groups = components(edges[np.ix_(inner, inner)], directed=True) if inner.size else []
     if len(groups) > 1:
-        told = "; ".join(listed([systems[inner[one]] for one in group]) for group in groups[:MOST_NAMED])
+        told = "; ".join(listed([systems[int(place)] for place in inner[group]]) for group in groups[:MOST_NAMED])
         said.append(
             f"some groups of systems never lost to others, so that the distance between the groups follows from the "
             f"prior: {told}"

@@ -46,8 +46,8 @@ _CODES = {word: code for code, words in _WORDS.items() for word in words}
 MOST_NAMED = 3
 
 
-def chosen_columns(table: Table, given: Mapping[str, str | bool | None]) -> dict[str, str | None]:
-    """Column of every role: what the user names, else the first common spelling that the table has.
+def chosen_columns(table: Table, given: Mapping[str, str | bool | None]) -> dict[str, str]:
+    """Column of every role that has one: what the user names, else the first common spelling that the table has.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def chosen_columns(table: Table, given: Mapping[str, str | bool | None]) -> dict
                 f"{table.origin.label} has no column for {role}: {_there(table)}; looked for {', '.join(spellings)}. "
                 f"Name it with {role}='...'"
             )
-    return found
+    return {role: name for role, name in found.items() if name is not None}
 
 
 def winner_codes(column: object, a: TextArray, b: TextArray, row: RowName) -> IntArray:

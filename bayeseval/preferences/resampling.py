@@ -1,9 +1,9 @@
 r"""The Bayesian bootstrap over clusters: what comparisons that depend on each other say.
 
 Comparisons that share a prompt are no independent evidence: a prompt that suits a system wins it many of them at once.
-Each draw gives every cluster a weight, Exp(1) and divided by their sum [1]_, and takes what the weighted comparisons say.
-For strengths that is the highest weighted posterior density, with the centre of the prior drawn from the prior itself [2]_:
-where comparisons abound this is the bootstrap, where there are none it returns the prior.
+Each draw gives every cluster a weight, Exp(1) and divided by their sum [1]_, and takes what the weighted comparisons
+say. For strengths that is the highest weighted posterior density, with the centre of the prior drawn from the prior
+itself [2]_: where comparisons abound this is the bootstrap, where there are none it returns the prior.
 
 References
 ----------
@@ -24,12 +24,18 @@ from numpy.typing import NDArray
 from bayeseval.preferences.davidson import Tallies, mode
 from bayeseval.progress import Progress
 
-__all__ = ["resampled_strengths", "weighted_counts"]
+__all__ = ["by_pair", "resampled_strengths", "weighted_counts"]
 
 Floats = NDArray[np.float64]
 
 TOGETHER = 1 << 24
 """Numbers held at once while clusters are weighted."""
+
+
+def by_pair(pair: NDArray[np.int64], counts: Floats) -> Floats:
+    """Counts (pair, outcome) over all clusters."""
+    size = int(pair.max()) + 1
+    return np.stack([np.bincount(pair, column, size) for column in counts.T], axis=1).astype(float)
 
 
 def weighted_counts(
@@ -52,7 +58,7 @@ def weighted_counts(
     """
     pairs, outcomes = int(pair.max()) + 1, counts.shape[1]
     if cluster is None:
-        whole = np.stack([np.bincount(pair, column, pairs) for column in counts.T], axis=1)
+        whole = by_pair(pair, counts)
         size = max(1, TOGETHER // whole.size)
         for first in range(0, draws, size):
             # The weights of n comparisons that end alike sum to a Gamma(n) variable.

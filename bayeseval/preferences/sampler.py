@@ -5,9 +5,9 @@ Around the mode, the log likelihood of log strengths is nearly quadratic, with i
 
 .. math:: \lambda = V z, \qquad z_k = \frac{s^2 b_k}{1+h_k s^2} + \frac{s}{\sqrt{1+h_k s^2}}\, x_k
 
-the :math:`x_k` are independent standard normals whatever :math:`s` is: directions that the data settle are centred, those
-that only the prior settles are not, and nothing pulls the sampler into a funnel. V has M - 1 columns, orthogonal to the
-constant vector, so that log strengths sum to 0. NUTS samples the exact posterior in these coordinates.
+the :math:`x_k` are independent standard normals whatever :math:`s` is: directions that the data settle are centred,
+those that only the prior settles are not, and nothing pulls the sampler into a funnel. V has M - 1 columns, orthogonal
+to the constant vector, so that log strengths sum to 0. NUTS samples the exact posterior in these coordinates.
 """
 
 from __future__ import annotations
@@ -104,7 +104,8 @@ def sample_strengths(
     spread = max(float(np.sqrt(weight @ (np.log(scales) - centre) ** 2)), 0.1)
     data = {
         "wins": tallies.wins, "total": tallies.total, "tied": tallies.tied.sum() / 2,
-        "vectors": vectors, "h": np.maximum(h, 0.0), "b0": vectors.T @ (peak.information @ peak.strength + peak.gradient),
+        "vectors": vectors, "h": np.maximum(h, 0.0),
+        "b0": vectors.T @ (peak.information @ peak.strength + peak.gradient),
         "tie": np.array([peak.tie, peak.precision[-1, -1] ** -0.5]),
         "scale": np.array([centre, spread, hyper]),
     }  # fmt: skip

@@ -192,12 +192,14 @@ class Preferences:
     @classmethod
     def _from_table(cls, table: Table, given: Mapping[str, str | bool | None]) -> Preferences:
         column = chosen_columns(table, given)
-        rows = table.collect([name for name in column.values() if name])
+        rows = table.collect(column.values())
         row = table.origin.row
         system_a, system_b = (id_texts(rows[column[role]], f"system {role.upper()}", row) for role in "ab")
         codes = winner_codes(rows[column["winner"]], system_a, system_b, row)
-        times = whole_counts(rows[column["count"]], row) if column["count"] else np.ones(len(codes), dtype=np.int64)
-        parts = [id_texts(rows[column[role]], role, row) for role in ("prompt", "seed") if column[role]]
+        times = np.ones(len(codes), dtype=np.int64)
+        if "count" in column:
+            times = whole_counts(rows[column["count"]], row)
+        parts = [id_texts(rows[column[role]], role, row) for role in ("prompt", "seed") if role in column]
         cluster = parts[0] if parts else None
         if len(parts) == 2:
             cluster = np.array([f"{one}:{two}" for one, two in zip(*parts, strict=True)], dtype=object)
@@ -356,7 +358,7 @@ class Preferences:
         _, place, cell = np.unique(combine(pair, cluster), return_index=True, return_inverse=True)
         counts = np.bincount(cell.reshape(-1) * 3 + code, weights=self._count, minlength=3 * place.size)
         pairs = np.stack([first[sample], second[sample]], axis=1)
-        return pairs, pair[place], cluster[place], counts.reshape(-1, 3)
+        return pairs, pair[place].astype(np.int64), cluster[place], counts.reshape(-1, 3).astype(float)
 
     def __len__(self) -> int:
         return int(self.system_a.size)

@@ -14,7 +14,7 @@ from bayeseval.defaults import options
 from bayeseval.display import html_table
 from bayeseval.errors import OptionError, require_choice, require_positive_integer
 from bayeseval.outcomes import Outcomes
-from bayeseval.preferences.resampling import weighted_counts
+from bayeseval.preferences.resampling import by_pair, weighted_counts
 from bayeseval.preferences.table import DESIGNS, Preferences
 
 if TYPE_CHECKING:
@@ -73,9 +73,7 @@ class WinRates:
     @cached_property
     def ranks(self) -> npt.NDArray[np.int64]:
         """Rank of every system in every draw (draw, system), of equal averages the better one."""
-        return np.stack(
-            [1 + (self.draws > self.draws[:, [place]]).sum(axis=1) for place in range(len(self.systems))], 1
-        )
+        return np.stack([1 + (self.draws > column[:, None]).sum(axis=1) for column in self.draws.T], axis=1)
 
     def interval(self) -> tuple[Floats, Floats]:
         """Ends of the intervals of the averages (system,)."""
@@ -211,12 +209,13 @@ def win_rates(
     -----
     For correct answers, :math:`y = 1`, and a tie that is no win,
 
-    .. math:: P(a \text{ beats } b) = p_a - E[y_a y_b], \qquad P(a \text{ beats } b) - P(b \text{ beats } a) = p_a - p_b.
+    .. math::
+        P(a \text{ beats } b) = p_a - E[y_a y_b], \qquad P(a \text{ beats } b) - P(b \text{ beats } a) = p_a - p_b.
 
-    Noise that a and b share changes :math:`E[y_a y_b]` by :math:`\kappa`, so that wins of both fall by :math:`\kappa` and
-    ties rise by :math:`2\kappa`: with three systems or more, average win rates may even change their order [1]_. Half a
-    win for a tie gives :math:`\tfrac12 + \tfrac12 (p_a - p_b)` either way. Prompts have equal weight; judged comparisons
-    have, each.
+    Noise that a and b share changes :math:`E[y_a y_b]` by :math:`\kappa`, so that wins of both fall by :math:`\kappa`
+    and ties rise by :math:`2\kappa`: with three systems or more, average win rates may even change their order [1]_.
+    Half a win for a tie gives :math:`\tfrac12 + \tfrac12 (p_a - p_b)` either way. Each prompt has the same weight, or,
+    where comparisons are judged, each comparison.
 
     Intervals weight whole prompts, or clusters, by a Bayesian bootstrap, since the comparisons on one prompt depend.
 
@@ -245,7 +244,7 @@ def win_rates(
     clusters = None if preferences.cluster is None else cluster
     size = len(preferences.systems)
     credit = TIE_CREDITS[ties]
-    whole = np.stack([np.bincount(pair, column, len(pairs)) for column in counts.T], axis=1)
+    whole = by_pair(pair, counts)
     rate = _matrix(_shares(whole[None], credit), pairs, size)[0]
     shares = [_shares(batch, credit) for batch in weighted_counts(pair, clusters, counts, draws, rng)]
     resampled = np.concatenate(shares)
@@ -318,14 +317,14 @@ def _warnings(preferences: Preferences, rate: Floats, averages: Floats) -> list[
     met = np.isfinite(rate).sum()
     if met < size * (size - 1):
         said.append(
-            f"only {met // 2:,} of {size * (size - 1) // 2:,} pairs of systems were compared, so that averages are over "
-            f"different opponents; rank_preferences takes opponents into account"
+            f"only {met // 2:,} of {size * (size - 1) // 2:,} pairs of systems were compared, so that averages are "
+            f"over different opponents; rank_preferences takes opponents into account"
         )
     flat = np.flatnonzero(np.ptp(averages, axis=0) == 0)
     for place in flat[:3]:
         said.append(
-            f"all comparisons of {systems[place]!r} ended alike, so that the bootstrap gives an interval without width; "
-            f"rank_preferences does not"
+            f"all comparisons of {systems[place]!r} ended alike, so that the bootstrap gives an interval without "
+            f"width; rank_preferences does not"
         )
     clusters = preferences.n_clusters
     if clusters is not None and clusters < FEW_CLUSTERS:
