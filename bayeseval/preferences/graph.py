@@ -88,7 +88,7 @@ def prior_driven(wins: Any, ties: Any, systems: Sequence[str]) -> list[str]:
     said = []
     won, lost = (edges.sum(axis=0) == 0), (edges.sum(axis=1) == 0)
     for names, what in ((won, "won"), (lost, "lost")):
-        who = [systems[place] for place in np.flatnonzero(names)]
+        who = [systems[int(place)] for place in np.flatnonzero(names)]
         if who:
             said.append(
                 f"{listed(who)} {what} every comparison: how {'strong' if what == 'won' else 'weak'} follows from the "

@@ -12,6 +12,7 @@ from bayeseval.readers.cells import RowName, cells_of, is_missing, shown
 from bayeseval.readers.codes import IntArray, TextArray
 from bayeseval.readers.frames import Table
 from bayeseval.readers.spellings import matching
+from bayeseval.readers.values import whole_numbers
 
 __all__ = ["A", "B", "COLUMNS", "LABELS", "TIE", "chosen_columns", "whole_counts", "winner_codes"]
 
@@ -130,14 +131,11 @@ def winner_codes(column: object, a: TextArray, b: TextArray, row: RowName) -> In
 
 def whole_counts(column: object, row: RowName) -> IntArray:
     """How often each comparison was made, at least once."""
-    cells = cells_of(column)
-    values = cells.tolist() if isinstance(cells, np.ndarray) else list(cells)
-    for place, value in enumerate(values):
-        if isinstance(value, bool) or not isinstance(value, int | float) or value != value or value != int(value):
-            raise DataError(f"{row(place)} has {shown(value)} where a count of comparisons belongs: a whole number")
-        if value < 1:
-            raise DataError(f"{row(place)} has the count {shown(value)}, but a comparison was made at least once")
-    return np.array([int(value) for value in values], dtype=np.int64)
+    counts = whole_numbers(column, "count", row)
+    if (counts < 1).any():
+        place = int(np.argmax(counts < 1))
+        raise DataError(f"{row(place)} has the count {counts[place]}, but a comparison was made at least once")
+    return counts
 
 
 def _rows(places: Sequence[int], row: RowName) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
@@ -16,9 +14,6 @@ from bayeseval.preferences.ranked import PreferenceRanking
 from bayeseval.preferences.resampling import by_pair, resampled_strengths
 from bayeseval.preferences.sampler import Sampled, sample_strengths, scales_of
 from bayeseval.preferences.table import Preferences
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["INTERVALS", "rank_preferences"]
 
@@ -85,8 +80,8 @@ def rank_preferences(
     which without ties is that of Bradley and Terry [2]_. Priors: :math:`\log\pi \sim N(0, s^2)` with the mean taken
     off, :math:`s` half-normal of scale 1 or fixed, and a tie between equals with probability
     :math:`\nu/(2+\nu) \sim U(0,1)`. The posterior is sampled by NUTS. The bootstrap draws a weight for every
-    cluster, and maximises the weighted posterior density with a prior whose centre is drawn as well (`bayeseval.preferences.resampling`); its scale is
-    drawn from the posterior of all comparisons.
+    cluster, and maximises the weighted posterior density with a prior whose centre is drawn as well
+    (`bayeseval.preferences.resampling`); its scale is drawn from the posterior of all comparisons.
 
     References
     ----------
