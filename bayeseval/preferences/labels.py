@@ -12,7 +12,6 @@ from bayeseval.readers.cells import RowName, cells_of, is_missing, shown
 from bayeseval.readers.codes import IntArray, TextArray
 from bayeseval.readers.frames import Table
 from bayeseval.readers.spellings import matching
-from bayeseval.readers.values import whole_numbers
 
 __all__ = ["A", "B", "COLUMNS", "LABELS", "TIE", "chosen_columns", "whole_counts", "winner_codes"]
 
@@ -130,11 +129,20 @@ def winner_codes(column: object, a: TextArray, b: TextArray, row: RowName) -> In
 
 
 def whole_counts(column: object, row: RowName) -> IntArray:
-    """How often each comparison was made, at least once."""
-    counts = whole_numbers(column, "count", row)
-    if (counts < 1).any():
-        place = int(np.argmax(counts < 1))
-        raise DataError(f"{row(place)} has the count {counts[place]}, but a comparison was made at least once")
+    """How often each comparison was made, a whole number of at least 1."""
+    cells = cells_of(column)
+    values = cells.tolist() if isinstance(cells, np.ndarray) else list(cells)
+    counts = np.empty(len(values), dtype=np.int64)
+    for place, value in enumerate(values):
+        try:
+            counts[place] = number = int(float(value))
+            right = number >= 1 and number == float(value) and not isinstance(value, bool)
+        except (TypeError, ValueError, OverflowError):
+            right = False
+        if not right:
+            raise DataError(
+                f"{row(place)} has {shown(value)} where the count of comparisons belongs: a whole number of at least 1"
+            )
     return counts
 
 
