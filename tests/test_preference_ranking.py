@@ -266,12 +266,22 @@ def test_intervals_of_the_bootstrap_hold_the_truth_as_often_as_they_say() -> Non
     assert np.abs(held / repeats - 0.9).max() < 3 * (0.09 / repeats) ** 0.5 + 0.02
 
 
-def test_where_comparisons_say_nothing_the_bootstrap_returns_the_prior() -> None:
+def test_where_comparisons_say_little_the_bootstrap_returns_the_prior() -> None:
+    winner = ["a", "b"] * 15
+    even = be.Preferences(["x"] * 30, ["y"] * 30, winner, cluster=[str(place) for place in range(30)])
+    ranking = be.rank_preferences(even, ties="ignore", prior_sd=0.1, seed=1, progress=False)
+    # Half the difference d of both: precision 1 / (2 s^2) of d from the prior, and n / 4 from n even comparisons.
+    assert ranking.strength.std(axis=0)[0] == pytest.approx((1 / (2 * 0.1**2) + 30 / 4) ** -0.5 / 2, rel=0.1)
+
+
+def test_a_system_that_won_everything_is_told_to_have_too_narrow_a_bootstrap() -> None:
     wins = be.Preferences(["x"] * 40, ["y"] * 40, ["a"] * 40, cluster=[str(place) for place in range(40)])
-    ranking = be.rank_preferences(wins, ties="ignore", prior_sd=1.0, seed=1, progress=False)
-    exact = be.rank_preferences(wins, ties="ignore", prior_sd=1.0, intervals="posterior", seed=1, progress=False)
-    assert ranking.strength.std(axis=0) == pytest.approx(exact.strength.std(axis=0), rel=0.5)
+    ranking = be.rank_preferences(wins, ties="ignore", prior_sd=1.0, seed=1, **QUICK)
     assert "'x' won every comparison" in ranking.warnings[0] and "'y' lost" in ranking.warnings[1]
+    assert "too narrow" in ranking.warnings[2]
+    exact = be.rank_preferences(wins, ties="ignore", prior_sd=1.0, intervals="posterior", seed=1, **QUICK)
+    assert len(exact.warnings) == 2
+    assert exact.strength.std(axis=0)[0] > ranking.strength.std(axis=0)[0]
 
 
 def test_few_clusters_are_told() -> None:

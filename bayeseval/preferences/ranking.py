@@ -99,9 +99,14 @@ def rank_preferences(
     ('x', 'y', 'z')
     """
     settings, scale, prob = _checked(preferences, ties, prior_sd, intervals, prob, draws, tune, chains)
-    tallies, warnings = _tallies(preferences, ties)
+    tallies, warnings, lopsided = _tallies(preferences, ties)
     how = intervals or ("posterior" if preferences.cluster is None else "bootstrap")
     warnings += _about_clusters(preferences, how)
+    if lopsided and how == "bootstrap":
+        warnings.append(
+            "where all outcomes agree a bootstrap has nothing to vary, and intervals of such systems are too narrow; "
+            "intervals='posterior' has the prior's"
+        )
     if how == "bootstrap":
         strength, nu, scales = resampled_strengths(
             *preferences.tallies(), tallies.size, ties, scales_of(tallies, scale, HYPER_SD), draws * chains, seed,
@@ -154,8 +159,8 @@ def _checked(
     return NutsSettings(draws=draws, tune=tune, chains=chains), scale, options.interval_prob(prob)
 
 
-def _tallies(preferences: Preferences, ties: str) -> tuple[Tallies, list[str]]:
-    """All comparisons by pair, ties treated, and what the prior decides."""
+def _tallies(preferences: Preferences, ties: str) -> tuple[Tallies, list[str], bool]:
+    """All comparisons by pair, ties treated, warnings, and whether the prior decides the strength of some system."""
     wins, tied = preferences.wins(), preferences.ties()
     compared = wins + wins.T + (0 * tied if ties == "ignore" else tied)
     warnings = []
@@ -166,9 +171,13 @@ def _tallies(preferences: Preferences, ties: str) -> tuple[Tallies, list[str]]:
         if left:
             warnings.append(f"{left:,} of {preferences.n_comparisons:,} comparisons are ties, and left out")
     require_connected(compared, preferences.systems)
-    warnings += prior_driven(wins, 0 * tied if ties == "ignore" else tied, preferences.systems)
+    driven = prior_driven(wins, 0 * tied if ties == "ignore" else tied, preferences.systems)
     pairs, pair, _, counts = preferences.tallies()
-    return Tallies.of_pairs(pairs, by_pair(pair, counts), len(preferences.systems), ties), warnings
+    return (
+        Tallies.of_pairs(pairs, by_pair(pair, counts), len(preferences.systems), ties),
+        warnings + driven,
+        bool(driven),
+    )
 
 
 def _about_clusters(preferences: Preferences, how: str) -> list[str]:

@@ -3,7 +3,8 @@ r"""The Bayesian bootstrap over clusters: what comparisons that depend on each o
 Comparisons that share a prompt are no independent evidence: a prompt that suits a system wins it many of them at once.
 Each draw gives every cluster a weight, Exp(1) and divided by their sum [1]_, and takes what the weighted comparisons
 say. For strengths that is the highest weighted posterior density, with the centre of the prior drawn from the prior
-itself [2]_: where comparisons abound this is the bootstrap, where there are none it returns the prior.
+itself [2]_: where comparisons abound this is the bootstrap, where there are few it returns the prior. A system that won
+or lost everything is the exception: weights cannot make it lose, so that its intervals are too narrow, which is told.
 
 References
 ----------
