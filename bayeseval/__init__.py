@@ -65,6 +65,9 @@ if TYPE_CHECKING:
     from bayeseval.posterior.posterior import Posterior as Posterior
     from bayeseval.posterior.posteriors import Posteriors as Posteriors
     from bayeseval.posterior.storage import load as load
+    from bayeseval.preferences.ranking import rank_preferences as rank_preferences
+    from bayeseval.preferences.table import Preferences as Preferences
+    from bayeseval.preferences.win_rates import win_rates as win_rates
     from bayeseval.priors import prior_predictive as prior_predictive
     from bayeseval.readers import read as read
     from bayeseval.reporting import report as report
@@ -81,6 +84,7 @@ _HOMES = {
     "Pairs": "pairs",
     "Posterior": "posterior.posterior",
     "Posteriors": "posterior.posteriors",
+    "Preferences": "preferences.table",
     "Stacked": "comparison.stacked",
     "allocate": "planning.allocating.allocation",
     "SystemGuess": "planning.comparing.sources",
@@ -107,6 +111,7 @@ _HOMES = {
     "plan_order": "planning.comparing.orders",
     "prior_predictive": "priors",
     "prior_sensitivity": "comparison.sensitivity",
+    "rank_preferences": "preferences.ranking",
     "read": "readers",
     "report": "reporting",
     "score_bounds": "estimators.bounds",
@@ -114,6 +119,7 @@ _HOMES = {
     "stop_anytime": "planning.looking.stopping",
     "stop_at_direction": "planning.looking.stopping",
     "stop_at_width": "planning.looking.stopping",
+    "win_rates": "preferences.win_rates",
 }
 
 _MODULES = ("metrics", "plots")

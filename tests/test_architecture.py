@@ -40,7 +40,7 @@ FLOORS = [
     {"datasets", "estimators", "metrics", "prompts"},
     {"catalogue", "engines", "model_file"},
     {"comparison", "conformance", "fitting", "intervals", "posterior", "priors", "updating"},
-    {"calibration", "consistency", "contrasts", "coupling", "planning"},
+    {"calibration", "consistency", "contrasts", "coupling", "planning", "preferences"},
     {"plots"},
     {"reporting"},
     {"cli"},
@@ -62,6 +62,7 @@ PUBLIC = {
     "Pairs",
     "Posterior",
     "Posteriors",
+    "Preferences",
     "Stacked",
     "allocate",
     "SystemGuess",
@@ -90,6 +91,7 @@ PUBLIC = {
     "plots",
     "prior_predictive",
     "prior_sensitivity",
+    "rank_preferences",
     "read",
     "report",
     "score_bounds",
@@ -97,6 +99,7 @@ PUBLIC = {
     "stop_anytime",
     "stop_at_direction",
     "stop_at_width",
+    "win_rates",
 }
 HEAVY = ["arviz", "jax", "matplotlib", "numpyro", "pandas", "polars", "pymc", "pytensor", "scipy.stats"]
 

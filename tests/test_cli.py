@@ -28,9 +28,8 @@ COMMANDS = (
     "plan-contrast",
     "plan-order",
     "compare-decoding",
-    "looks",
 )
-COMMANDS += ("models", "demo")
+COMMANDS += ("looks", "preferences", "models", "demo")
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ from bayeseval.plots.groups import plot_groups
 from bayeseval.plots.intervals import plot_intervals
 from bayeseval.plots.looks import plot_looks, plot_simulated_error
 from bayeseval.plots.planning import plot_assurance, plot_plan
+from bayeseval.plots.preferences import plot_preference_ranking, plot_rank_probabilities, plot_win_rates
 from bayeseval.plots.single import plot_score
 
 __all__ = [
@@ -47,8 +48,11 @@ __all__ = [
     "plot_looks",
     "plot_pass_curve",
     "plot_plan",
+    "plot_preference_ranking",
     "plot_prompt_distribution",
+    "plot_rank_probabilities",
     "plot_score",
     "plot_scores",
     "plot_simulated_error",
+    "plot_win_rates",
 ]

@@ -81,7 +81,7 @@ def _below(folder: Path, aside: list[tuple[Path, str]]) -> list[Path]:
     pending = [folder]
     while pending or links:
         path = pending.pop() if pending else links.pop(0)
-        real = path.resolve()
+        real = Path(os.path.realpath(path))  # unlike `resolve`, it bears links in a circle
         if path.is_file():
             files.append(path)
         elif not path.is_dir():
