@@ -36,7 +36,7 @@ FLOORS = [
         "files",
         "likelihoods",
     }
-    | {"model_data", "outcomes", "pairs", "progress", "readers"},
+    | {"model_data", "outcomes", "pair_data", "pairs", "progress", "readers"},
     {"datasets", "estimators", "metrics", "prompts"},
     {"catalogue", "engines", "model_file"},
     {"comparison", "conformance", "fitting", "intervals", "posterior", "priors", "updating"},
