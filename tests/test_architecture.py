@@ -59,6 +59,7 @@ PUBLIC = {
     "Credits",
     "Looks",
     "Outcomes",
+    "PairPosterior",
     "Pairs",
     "Posterior",
     "Posteriors",

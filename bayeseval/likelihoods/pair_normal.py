@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayeseval.likelihoods.logit_normal import sigmoid, softplus
-from bayeseval.likelihoods.plackett import plackett_logs, plackett_slopes
+from bayeseval.likelihoods.logit_normal import sigmoid
+from bayeseval.likelihoods.plackett import plackett_logs, plackett_slopes, soft
 
 __all__ = ["PairRule", "pair_normal_cells", "pair_rule"]
 
@@ -114,7 +114,8 @@ def pair_rule(
     """
     m_a, m_b, load_a, load_b, load_v = _loadings(xp, a, b, r)
     psi = None if log_psi is None else log_psi[..., None]
-    u, v, c11, c21, c22 = _centre(xp, (m_a, m_b, load_a, load_b, load_v), cells, psi)
+    centre = _centre(xp, (m_a, m_b, load_a, load_b, load_v), cells, psi)
+    u, v, c11, c21, c22 = (_still(xp, values) for values in centre)
     line = np.linspace(-reach, reach, nodes)
     step = line[1] - line[0]
     x, y = np.repeat(line, nodes) + jitter[0] * step, np.tile(line, nodes) + jitter[1] * step
@@ -125,13 +126,21 @@ def pair_rule(
     eta_b = m_b[..., None] + load_b[..., None] * u + load_v[..., None] * v
     if psi is None:
         correct_a, generations_a, correct_b, generations_b = (values[:, None] for values in cells)
-        height = correct_a * eta_a - generations_a * softplus(xp, eta_a)
-        height = height + correct_b * eta_b - generations_b * softplus(xp, eta_b)
+        height = correct_a * eta_a - generations_a * soft(xp, eta_a)
+        height = height + correct_b * eta_b - generations_b * soft(xp, eta_b)
     else:
         logs = plackett_logs(xp, eta_a, eta_b, psi[..., None])
         height = sum(count[:, None] * log for count, log in zip(cells, logs, strict=True))
     weights = xp.cosh(x) * xp.cosh(y) * step**2
     return PairRule(eta_a, eta_b, height - (u * u + v * v) / 2, weights, -xp.log(c11) - xp.log(c22))
+
+
+def _still(xp: Any, value: Any) -> Any:
+    """The same to 2^-32, but with a derivative of 0: the integral does not depend on where its nodes are.
+
+    A gradient then goes through the integrand alone, at nodes that stay, which is nearly twice as fast.
+    """
+    return xp.round(value * 2.0**32) / 2.0**32
 
 
 def _loadings(xp: Any, a: tuple[Any, Any], b: tuple[Any, Any], r: Any) -> tuple[Any, ...]:

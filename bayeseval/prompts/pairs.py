@@ -22,7 +22,7 @@ from bayeseval.prompts.population import blocks
 
 __all__ = ["DirichletPairs", "FreshPairs", "LogitNormalPairs", "PairDistribution"]
 
-DRAW_NODES, DRAW_REACH = 21, 2.8
+DRAW_NODES, DRAW_REACH = 17, 2.5
 FRESH = np.linspace(-6, 6, 41)
 """Nodes in u and in v for averages over fresh prompts of what both systems do."""
 
