@@ -18,7 +18,7 @@ PAIR_BLOCKS = ("pairs", "tables", "kinds")
 """Kinds of arrays that a model file for pairs may name in its ``DATA``."""
 COUPLED_BLOCKS = ("tables", "kinds")
 """Those that need coupled generations."""
-FEWEST_CELLS = 32
+FEWEST_CELLS = 16
 STEP = 64
 """Above it lengths are multiples of it: each cell costs some hundred nodes, so padding is not free."""
 

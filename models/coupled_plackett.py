@@ -35,6 +35,8 @@ DATA = ("tables",)
 
 FAMILY = "bivariate logit-normal with an odds ratio"
 
+NUTS = {"tune": 500}
+
 SENSITIVITY = {"s": [(1.5,), (6.0,)], "r": [(0.0, 1.0)], "log_psi": [(0.0, 1.5)]}
 
 

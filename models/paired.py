@@ -32,6 +32,8 @@ DATA = ("pairs",)
 
 FAMILY = "bivariate logit-normal"
 
+NUTS = {"tune": 500}
+
 SENSITIVITY = {"s": [(1.5,), (6.0,)], "r": [(0.0, 1.0)]}
 
 
