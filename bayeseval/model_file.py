@@ -162,9 +162,7 @@ class ModelFile:
                 f"{self.path}: prompt_distribution() raised {type(error).__name__}: {error} "
                 f"(line {line_of(error, self.path)})"
             ) from error
-        wanted = (
-            CreditDistribution if self.for_credits else PairDistribution if self.for_pairs else PromptDistribution
-        )
+        wanted = CreditDistribution if self.for_credits else PairDistribution if self.for_pairs else PromptDistribution
         if not isinstance(distribution, wanted):
             raise ModelFileError(
                 f"{self.path}: prompt_distribution() must return a {wanted.__name__} "

@@ -1,4 +1,4 @@
-r"""Paired: two systems on the same prompts with independent generations; the log odds of both are normal, with a correlation.
+r"""Paired: two systems on the same prompts, with independent generations and correlated normal log odds.
 
 .. math::
 

@@ -1,4 +1,4 @@
-"""Joint models of two systems: likelihoods against brute force, limits, mirrors, published cases, recovery, refusals."""
+"""Joint models of two systems: likelihoods against brute force, limits, mirrors, published cases, recovery."""
 
 from __future__ import annotations
 
@@ -215,7 +215,9 @@ def test_prompts_given_their_counts_are_drawn_from_the_joint_posterior(distribut
         one, other = function(like), function(drawn)
         error = np.sqrt(one.var() / one.size + other.var() / other.size)
         assert abs(one.mean() - other.mean()) < 4 * error
-    assert np.abs(distribution.conditional_mean(cell)[0, :, 0] - like.mean(axis=1)).max() < 4 * 0.3 / np.sqrt(same.sum())
+    assert np.abs(distribution.conditional_mean(cell)[0, :, 0] - like.mean(axis=1)).max() < 4 * 0.3 / np.sqrt(
+        same.sum()
+    )
 
 
 # Limits, mirrors, published cases -----------------------------------------------------------------------------------
@@ -342,7 +344,9 @@ def test_pairing_narrows_the_difference():
     pairs = independent(pairs_of_tables(tables))
     joint = be.fit(pairs, seed=1, draws=500, progress=False).difference(method="model")
     alone = [
-        be.fit(be.Counts.from_arrays(c, 8), model="logit_normal", seed=1, draws=500, progress=False).mean(method="model")
+        be.fit(be.Counts.from_arrays(c, 8), model="logit_normal", seed=1, draws=500, progress=False).mean(
+            method="model"
+        )
         for c in pairs.correct
     ]
     assert joint.sd < 0.6 * np.hypot(alone[0].sd, alone[1].sd)
@@ -356,7 +360,9 @@ def test_where_the_model_fails_the_robust_difference_is_the_headline():
     a = np.where(np.arange(300) < 195, 10, 0)
     b = rng.binomial(10, 0.5, 300)
     both = np.where(a == 10, b, 0)
-    post = be.fit(pairs_of_tables(np.stack([both, a - both, b - both, 10 - a - b + both], axis=1)), seed=1, progress=False)
+    post = be.fit(
+        pairs_of_tables(np.stack([both, a - both, b - both, 10 - a - b + both], axis=1)), seed=1, progress=False
+    )
     assert post.check().misfit
     score = post.difference()
     assert score.method == "robust" and score.other.method == "model"

@@ -30,9 +30,7 @@ FEWEST = 10
 _evaluators: dict[Any, tuple[Callable[..., Any], Callable[..., Any], dict[str, Any]]] = {}
 
 
-def mend(
-    draws: Draws, model: ModelFile, prior: Mapping[str, tuple[float, ...]], data: Any, seed: int
-) -> Draws:
+def mend(draws: Draws, model: ModelFile, prior: Mapping[str, tuple[float, ...]], data: Any, seed: int) -> Draws:
     """Resample draws of chains that did not mix; draws that are well, or cannot be mended, come back as they are.
 
     Parameters

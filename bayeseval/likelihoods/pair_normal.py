@@ -14,6 +14,7 @@ error of all prompts together varies over a posterior: by 0.003 for 1,319 prompt
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,7 +50,7 @@ class PairRule(NamedTuple):
 
 
 def pair_normal_cells(
-    xp: Any, a: tuple[Any, Any], b: tuple[Any, Any], r: Any, cells: tuple[Any, ...], log_psi: Any = None
+    xp: Any, a: tuple[Any, Any], b: tuple[Any, Any], r: Any, cells: Sequence[Any], log_psi: Any = None
 ) -> Any:
     """Log probability of each cell, without the binomial or multinomial coefficients.
 
@@ -61,7 +62,7 @@ def pair_normal_cells(
         Mean and standard deviation of the logit of P(correct) of system A, and of B.
     r : array (...,)
         Correlation of the two logits, between -1 and 1.
-    cells : tuple of float arrays (cell,)
+    cells : sequence of four float arrays (cell,)
         Correct and generations of A, correct and generations of B; with an odds ratio, generations of which both are
         correct, only A, only B, neither.
     log_psi : array (...,), optional
@@ -91,7 +92,7 @@ def pair_rule(
     a: tuple[Any, Any],
     b: tuple[Any, Any],
     r: Any,
-    cells: tuple[Any, ...],
+    cells: Sequence[Any],
     log_psi: Any = None,
     *,
     nodes: int = NODES,
@@ -151,7 +152,7 @@ def _loadings(xp: Any, a: tuple[Any, Any], b: tuple[Any, Any], r: Any) -> tuple[
     return tuple(values[..., None] for values in (m_a, m_b, s_a, s_b * r, s_b * rest))
 
 
-def _centre(xp: Any, normal: tuple[Any, ...], cells: tuple[Any, ...], psi: Any) -> tuple[Any, ...]:
+def _centre(xp: Any, normal: tuple[Any, ...], cells: Sequence[Any], psi: Any) -> tuple[Any, ...]:
     """Mode of the integrand in (u, v) and the Cholesky factor of its curvature, by Newton's method (..., cell)."""
     m_a, m_b, load_a, load_b, load_v = normal
     if psi is None:

@@ -16,6 +16,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,7 @@ def soft(xp: Any, value: Any) -> Any:
 
 
 def plackett_slopes(
-    xp: Any, eta_a: Any, eta_b: Any, log_psi: Any, tables: tuple[Any, Any, Any, Any]
+    xp: Any, eta_a: Any, eta_b: Any, log_psi: Any, tables: Sequence[Any]
 ) -> tuple[Any, Any, Any, Any, Any]:
     r"""Slopes of a table's log likelihood in both logits, and the expected information.
 
@@ -91,7 +92,7 @@ def plackett_slopes(
     ----------
     xp : module
     eta_a, eta_b, log_psi : array (...,)
-    tables : tuple of four arrays (...,)
+    tables : sequence of four arrays (...,)
         Generations of which both are correct, only A, only B, neither.
 
     Returns

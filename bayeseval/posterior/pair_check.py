@@ -100,9 +100,7 @@ def check_pairs(posterior: PairPosterior) -> PairCheck:
     named, population_named = (
         tuple(f"{pairs.label}: {text}" for text in texts) for texts in (warnings, population_warnings)
     )
-    return PairCheck(
-        diagnostics, z_shift, first, bool(reasons), named, population_named, pairs.label, second=second
-    )
+    return PairCheck(diagnostics, z_shift, first, bool(reasons), named, population_named, pairs.label, second=second)
 
 
 def predictive(posterior: PairPosterior) -> tuple[HistogramCheck, HistogramCheck]:

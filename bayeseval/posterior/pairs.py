@@ -159,9 +159,7 @@ class PairPosterior:
         """
         return self._score(metric, None, estimand, prob, method)
 
-    def mean(
-        self, system: str, estimand: str = "population", prob: float | None = None, method: str = "auto"
-    ) -> Score:
+    def mean(self, system: str, estimand: str = "population", prob: float | None = None, method: str = "auto") -> Score:
         """Mean of P(correct) of one of the two systems; arguments as for `metric_difference`."""
         return self.score(be_metrics.mean(), system, estimand, prob, method)
 
@@ -203,8 +201,8 @@ class PairPosterior:
         """
         if not self.distribution.coupled:
             raise OptionError(
-                f"model {self.model.name!r} takes generations as independent, so it knows no covariance within prompts: "
-                f"fit model='coupled' or 'coupled_plackett' to coupled generations"
+                f"model {self.model.name!r} takes generations as independent, so it knows no covariance within "
+                f"prompts: fit model='coupled' or 'coupled_plackett' to coupled generations"
             )
         return self._make(KAPPA, " and ".join(self.systems), "population", self.distribution.kappa(), prob, "model")
 

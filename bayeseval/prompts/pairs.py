@@ -101,9 +101,7 @@ class FreshPairs:
     p: np.ndarray
     shares: np.ndarray | None = None
 
-    def generate(
-        self, generations: np.ndarray, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray | None]:
+    def generate(self, generations: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
         """Correct generations of both systems (draw, 2, prompt) of so many (2, prompt), and of both at once.
 
         The latter (draw, prompt) is None where generations are independent.
@@ -221,7 +219,7 @@ class LogitNormalPairs(PairDistribution):
         return int(self.r.size)
 
     @property
-    def coupled(self) -> bool:  # type: ignore[override]
+    def coupled(self) -> bool:
         """Whether there is an odds ratio within prompts."""
         return self.log_psi is not None
 
@@ -311,10 +309,11 @@ class LogitNormalPairs(PairDistribution):
         counts = tuple(np.asarray(cells, dtype=float).T)
         a, b = ((self.m[:, one], self.s[:, one]) for one in (0, 1))
         more = {"nodes": DRAW_NODES, "reach": DRAW_REACH, "jitter": jitter}
-        rule = pair_rule(np, a, b, self.r, counts, self.log_psi, **more)  # type: ignore[arg-type]
+        rule = pair_rule(np, a, b, self.r, counts, self.log_psi, **more)
         return rule.eta_a, rule.eta_b, np.exp(rule.height - rule.height.max(axis=-1, keepdims=True)) * rule.weights
 
 
 def _margins(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """P(correct) of A and of B from probabilities of the four joint outcomes (..., 4)."""
-    return shares[..., 0] + shares[..., 1], shares[..., 0] + shares[..., 2]
+    # Four shares sum to 1 up to rounding.
+    return np.minimum(shares[..., 0] + shares[..., 1], 1.0), np.minimum(shares[..., 0] + shares[..., 2], 1.0)
