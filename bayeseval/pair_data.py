@@ -25,7 +25,7 @@ STEP = 64
 
 @dataclass(frozen=True)
 class PairData:
-    """Two systems on the same prompts, in the forms that models use; the counterpart of `bayeseval.model_data.ModelData`.
+    """Two systems on the same prompts, in the forms that models use; the counterpart of `ModelData`.
 
     A model enters the arrays with ``pm.Data(name, values)`` under the names given here, and nothing else.
 
@@ -91,8 +91,10 @@ class PairData:
 
     @cached_property
     def tables_block(self) -> dict[str, np.ndarray]:
-        """Distinct tables of coupled generations: ``table_both``, ``table_only_a``, ``table_only_b``,
-        ``table_neither`` and ``table_prompts`` (cell,), padded likewise.
+        """Distinct tables of coupled generations, and how many prompts have them.
+
+        ``table_both``, ``table_only_a``, ``table_only_b``, ``table_neither`` and ``table_prompts`` (cell,), padded
+        likewise.
         """
         return self._padded("table", ("both", "only_a", "only_b", "neither"))
 

@@ -8,8 +8,8 @@ the binomials and whose odds ratio is the same for all prompts (`bayeseval.likel
 Every cell has nodes of its own, as in one dimension (`bayeseval.likelihoods.logit_normal`): around the mode of its
 integrand, along the axes of its curvature :math:`CC^\top`, :math:`(u, v) = \mathrm{mode} + C^{-\top}(\sinh x, \sinh
 y)`. In these coordinates nothing is narrow, whether r is near 1, s is large, or a prompt has a thousand generations:
-13 x 13 nodes err by less than 1e-2 in the logarithm of a cell for s up to 5, and by 1e-4 mostly. What matters is how the
-error of all prompts together varies over a posterior: by 0.003 for 1,319 prompts of GSM8K.
+13 x 13 nodes err by less than 1e-2 in the logarithm of a cell for s up to 5, and by 1e-4 mostly. What matters is how
+the error of all prompts together varies over a posterior: by 0.003 for 1,319 prompts of GSM8K.
 """
 
 from __future__ import annotations

@@ -174,7 +174,7 @@ def _thin_data(posterior: PairPosterior) -> list[str]:
 
 
 def _z_shift(posterior: PairPosterior) -> tuple[float, bool]:
-    """Shift of the model's difference from the moment estimate, and whether the latter is precise enough to judge by."""
+    """Shift of the model's difference from the moment estimate, and whether the latter is good enough to judge by."""
     pairs = posterior.pairs
     answered = (pairs.generations > 0).all(axis=0)
     if answered.sum() < 2:

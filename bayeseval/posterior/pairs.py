@@ -101,8 +101,8 @@ class PairPosterior:
     def counts(self) -> NoReturn:
         """Raise: whatever asks for counts of one run gets none from a posterior of two systems."""
         raise OptionError(
-            f"{self.pairs.label}: this posterior is one of two systems together, and what was asked takes the posterior "
-            f"of one run: fit each system by itself, be.fit(counts)"
+            f"{self.pairs.label}: this posterior is one of two systems together, and what was asked takes the "
+            f"posterior of one run: fit each system by itself, be.fit(counts)"
         )
 
     @cached_property
