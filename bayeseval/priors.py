@@ -209,7 +209,8 @@ def pair_specimen(blocks: tuple[str, ...], more: int = 0) -> PairData:
     both = np.array([3 - more, 0, 1, 2 + more, 0])
     correct = np.array([[4 - more, 1, 1, 3 + more, 0], [3, 0, 4, 4, 0]])
     generations = np.array([[4, 4, 4, 5, 0], [4, 4, 4, 5, 0]])
-    return PairData(Pairs(("a", "b"), "the specimen", list("12345"), correct, generations, both), blocks)
+    prompt = np.array(list("12345"), dtype=object)
+    return PairData(Pairs(("a", "b"), "the specimen", prompt, correct, generations, both), blocks)
 
 
 def _pair_rows(distribution: PairDistribution) -> tuple[PriorRow, ...]:

@@ -117,7 +117,8 @@ def predictive(posterior: PairPosterior) -> tuple[HistogramCheck, HistogramCheck
     step = max(1, BLOCK // max(4 * generations.shape[1], 1))
     for start in range(0, chosen.size, step):
         part = posterior.distribution.take(chosen[start : start + step])
-        values = _quantities(*part.fresh(generations.shape[1], rng).generate(generations, rng), generations)
+        drawn, drawn_both = part.fresh(generations.shape[1], rng).generate(generations, rng)
+        values = _quantities(drawn, drawn_both, generations)
         for kind in observed:
             replicated[kind].append(histogram_of(values[kind], bins[kind][0]))
     first, second = (

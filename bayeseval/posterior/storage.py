@@ -206,9 +206,11 @@ def load(path: str | Path, *, model: str | Path | None = None) -> Any:
         made = json.loads(attributes["made"])
         if "levels" in attributes or "systems" in attributes:
             tree.close()
-            kind, results = (CreditPosterior, _credits) if "levels" in attributes else (PairPosterior, _pairs)
+            of_credits = "levels" in attributes
+            kind: Any = CreditPosterior if of_credits else PairPosterior
+            results: Any = _credits if of_credits else _pairs
             known = (results(tree), _model_of(attributes, model), prior, draws["posterior"], draws["sample_stats"])
-            return kind(*known, str(attributes["engine"]), int(attributes["seed"]), made)  # type: ignore[operator]
+            return kind(*known, str(attributes["engine"]), int(attributes["seed"]), made)
         counts = Counts.from_arrays(
             np.asarray(tree["observed_data"]["correct"]),
             np.asarray(constant["generations"]),
