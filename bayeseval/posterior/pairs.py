@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -204,7 +204,10 @@ class PairPosterior:
                 f"model {self.model.name!r} takes generations as independent, so it knows no covariance within "
                 f"prompts: fit model='coupled' or 'coupled_plackett' to coupled generations"
             )
-        return self._make(KAPPA, " and ".join(self.systems), "population", self.distribution.kappa(), prob, "model")
+        found = self._make(KAPPA, " and ".join(self.systems), "population", self.distribution.kappa(), prob, "model")
+        check = self.check()
+        own = f"{self.pairs.label}: kappa is that of the model which fails its check: set its moment estimate beside it"
+        return replace(found, warnings=check.warnings + ((own,) if check.misfit else ()))
 
     def prompt_draws(self, draws: int = LEAST_DRAWS) -> np.ndarray:
         """Draws of P(correct) of both systems on every prompt.
