@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from bayeseval.planning.pilots import pilot_from_published as pilot_from_published
     from bayeseval.planning.widths import plan as plan
     from bayeseval.posterior.credit import CreditPosterior as CreditPosterior
+    from bayeseval.posterior.pairs import PairPosterior as PairPosterior
     from bayeseval.posterior.posterior import Posterior as Posterior
     from bayeseval.posterior.posteriors import Posteriors as Posteriors
     from bayeseval.posterior.storage import load as load
@@ -81,6 +82,7 @@ _HOMES = {
     "Credits": "credits",
     "Looks": "planning.looking.looks",
     "Outcomes": "outcomes",
+    "PairPosterior": "posterior.pairs",
     "Pairs": "pairs",
     "Posterior": "posterior.posterior",
     "Posteriors": "posterior.posteriors",

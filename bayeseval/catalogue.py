@@ -20,6 +20,7 @@ from bayeseval.credit_data import CREDIT_BLOCKS
 from bayeseval.errors import ModelFileError, OptionError
 from bayeseval.model_data import BLOCKS
 from bayeseval.model_file import ModelFile, line_of
+from bayeseval.pair_data import PAIR_BLOCKS
 
 __all__ = [
     "DEFAULT_MODEL",
@@ -255,10 +256,11 @@ def _require_protocol(module: ModuleType, path: Path) -> None:
     if not isinstance(getattr(module, "PRIOR", None), dict):
         raise ModelFileError(f"{path}: the file must define PRIOR, a dictionary of prior parameters by name")
     blocks = getattr(module, "DATA", ())
-    if not isinstance(blocks, tuple) or not (set(blocks) <= set(BLOCKS) or set(blocks) <= set(CREDIT_BLOCKS)):
+    known = (BLOCKS, CREDIT_BLOCKS, PAIR_BLOCKS)
+    if not isinstance(blocks, tuple) or not any(set(blocks) <= set(kind) for kind in known):
         raise ModelFileError(
-            f"{path}: DATA must be a tuple of some of {BLOCKS}, or of {CREDIT_BLOCKS} for a model of credits, but it "
-            f"is {blocks!r}"
+            f"{path}: DATA must be a tuple of some of {BLOCKS}, or of {CREDIT_BLOCKS} for a model of credits, or of "
+            f"{PAIR_BLOCKS} for a model of two systems, but it is {blocks!r}"
         )
     if not (module.__doc__ or "").strip():
         raise ModelFileError(f"{path}: the file must begin with a docstring that states the model")

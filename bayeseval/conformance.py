@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from bayeseval import _compat
+from bayeseval import _compat, metrics
 from bayeseval.catalogue import ModelFile, load_model
 from bayeseval.credit_data import CreditData
 from bayeseval.errors import BayesevalError, ModelFileError
 from bayeseval.likelihoods import beta_binomial_loglik
 from bayeseval.model_data import ModelData
-from bayeseval.priors import credit_specimen, prior_draws, specimen
-from bayeseval.prompts import BetaMixture
+from bayeseval.pair_data import PairData
+from bayeseval.priors import credit_specimen, pair_specimen, prior_draws, specimen
+from bayeseval.prompts import BetaMixture, PairDistribution
 
 __all__ = ["ModelCheck", "check_model"]
 
@@ -104,9 +105,11 @@ def _steps(model: ModelFile) -> list[tuple[str, Callable[[], None]]]:
 
 def _check_density(model: ModelFile) -> None:
     small = specimen(model.blocks)
-    more: ModelData | CreditData
+    more: ModelData | CreditData | PairData
     if isinstance(small, CreditData):
         more = credit_specimen(model.blocks, 0.2)
+    elif isinstance(small, PairData):
+        more = pair_specimen(model.blocks, 1)
     else:
         more = ModelData(
             np.where(small.generations == 4, 1, small.correct), small.generations, small.group, small.group_names,
@@ -134,7 +137,8 @@ def _check_distribution(model: ModelFile) -> None:
         inside = [(values >= 0).all() and (values <= 1).all() for values in (distribution.mu, distribution.rho)]
         proper = np.allclose(weight, 1, atol=1e-8) and all(inside)
     else:
-        mean = distribution.mean()
+        both = isinstance(distribution, PairDistribution)
+        mean = distribution.score(metrics.mean()) if both else distribution.mean()
         proper = bool(np.isfinite(mean).all() and (mean >= 0).all() and (mean <= 1).all())
     if not proper:
         raise ModelFileError(
@@ -151,8 +155,9 @@ def _check_quadrature(model: ModelFile) -> None:
             f"{model.path}: QUADRATURE needs exactly the priors 'mu' and 'rho', but it has {set(prior)}"
         )
     data = specimen(model.blocks)
-    if isinstance(data, CreditData):
-        raise ModelFileError(f"{model.path}: QUADRATURE is for counts, and this model is for credits; remove it")
+    if not isinstance(data, ModelData):
+        kind = "credits" if isinstance(data, CreditData) else "two systems"
+        raise ModelFileError(f"{model.path}: QUADRATURE is for counts, and this model is for {kind}; remove it")
     points = _points(model)
     if points.shape[1] != 2:
         raise ModelFileError(f"{model.path}: QUADRATURE needs two parameters, but the model has {points.shape[1]}")

@@ -21,7 +21,10 @@ from bayeseval.engines.records import Draws, NutsSettings
 from bayeseval.engines.sampling import sample
 from bayeseval.errors import DataError, OptionError, require_choice
 from bayeseval.model_data import ModelData
+from bayeseval.pair_data import PairData
+from bayeseval.pairs import Pairs
 from bayeseval.posterior.credit import CreditPosterior
+from bayeseval.posterior.pairs import PairPosterior
 from bayeseval.posterior.posterior import Posterior
 from bayeseval.posterior.posteriors import Posteriors
 
@@ -34,7 +37,7 @@ ENGINES = ("nuts", "quadrature")
 
 
 def fit(
-    counts: Counts | Outcomes | Credits,
+    counts: Counts | Outcomes | Credits | Pairs | Sequence[Pairs],
     model: str | Path | ModelFile | Sequence[str | Path | ModelFile] | None = None,
     *,
     prior: Mapping[str, tuple[float, ...]] | None = None,
@@ -59,10 +62,12 @@ def fit(
 
     Parameters
     ----------
-    counts : Counts, Outcomes or Credits
-        One run or many; each (system, benchmark) is fitted on its own.
+    counts : Counts, Outcomes, Credits or Pairs
+        One run or many; each (system, benchmark) is fitted on its own. `Pairs` of two systems, or a list of them: both
+        systems are fitted together.
     model : str, pathlib.Path or ModelFile, or a list of them, optional
-        ``"beta_binomial"`` by default; for credits ``"graded"`` where levels were declared, else ``"continuous"``.
+        ``"beta_binomial"`` by default; for credits ``"graded"`` where levels were declared, else ``"continuous"``; for
+        pairs ``"coupled"`` where generations are coupled, else ``"paired"``.
         Name of a built-in model (see `bayeseval.models`), or path of a model file. A file is run: use only files that
         you trust. Several models in a list are all fitted to every run and stacked (see `bayeseval.Stacked`).
     prior : mapping of str to tuple of float, optional
@@ -90,9 +95,9 @@ def fit(
 
     Returns
     -------
-    Posterior, CreditPosterior or Posteriors
+    Posterior, CreditPosterior, PairPosterior or Posteriors
         A `Posterior` for one run, of credits a `CreditPosterior`; `Posteriors` for several; of several models, each is
-        a `Stacked`.
+        a `Stacked`. Of pairs a `PairPosterior`, or a list of them.
 
     Raises
     ------
@@ -101,8 +106,8 @@ def fit(
     ModelFileError
         If the model file does not follow the protocol.
     OptionError
-        If an argument is out of range, the exact engine does not know the model, or the model is for credits and the
-        data are counts, or the other way round.
+        If an argument is out of range, the exact engine does not know the model, or the model is for other data:
+        counts, credits or pairs.
 
     Examples
     --------
@@ -114,7 +119,7 @@ def fit(
     """
     source: Any = counts
     if model is None:
-        model = DEFAULT_MODEL if not isinstance(source, Credits) else "graded" if source.levels else "continuous"
+        model = _default_model(source)
     require_choice("engine", engine, ENGINES)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise OptionError(f"seed must be a whole number of at least 0, but {seed!r} was given")
@@ -132,10 +137,11 @@ def fit(
     target_accept = found.nuts.get("target_accept", 0.9) if target_accept is None else target_accept
     settings = NutsSettings(draws, tune, chains, target_accept, sampler, vectorised, importance)
     priors = found.prior(prior)
-    runs = data.runs()
+    of_pairs = found.for_pairs
+    runs = data if of_pairs else data.runs()
     if not runs:
         raise DataError("there is nothing to fit: the counts hold no prompt")
-    outcomes = _outcomes_of(source, len(runs))
+    outcomes = [None] * len(runs) if of_pairs else _outcomes_of(source, len(runs))
     posteriors: dict[int, Any] = {}
 
     def keep(index: int, parts: Draws, exact: ExactPosterior | None) -> None:
@@ -144,11 +150,11 @@ def fit(
         if parts.resampled:
             made["importance"] = parts.resampled
         draws = (run, found, priors, parts.parameters, parts.statistics, engine)
-        posteriors[index] = (
-            CreditPosterior(*draws, int(seed), made)
-            if isinstance(run, Credits)
-            else Posterior(*draws, exact, int(seed), made, outcomes=outcomes[index])
-        )
+        if isinstance(run, Credits | Pairs):
+            kind: Any = CreditPosterior if isinstance(run, Credits) else PairPosterior
+            posteriors[index] = kind(*draws, int(seed), made)
+        else:
+            posteriors[index] = Posterior(*draws, exact, int(seed), made, outcomes=outcomes[index])
 
     if engine == "quadrature":
         if not found.has_quadrature:
@@ -167,14 +173,57 @@ def fit(
                 stacklevel=2,
             )
     ordered = tuple(posteriors[index] for index in sorted(posteriors))
+    if of_pairs:
+        return ordered[0] if isinstance(source, Pairs) else list(ordered)
     return ordered[0] if len(runs) == 1 else Posteriors(ordered)
 
 
+def _default_model(data: Any) -> str:
+    if isinstance(data, Credits):
+        return "graded" if data.levels else "continuous"
+    pairs = _pairs_of(data)
+    if pairs is None:
+        return DEFAULT_MODEL
+    return "coupled" if all(one.coupled for one in pairs) else "paired"
+
+
+def _pairs_of(data: Any) -> list[Pairs] | None:
+    """The pairs that were given, if pairs were given."""
+    if isinstance(data, Pairs):
+        return [data]
+    if isinstance(data, Sequence) and not isinstance(data, str) and data:
+        return list(data) if all(isinstance(one, Pairs) for one in data) else None
+    return None
+
+
+def _as_pairs(pairs: list[Pairs], models: list[ModelFile]) -> list[Pairs]:
+    """The pairs themselves, once the model is known to be made for them."""
+    if len(models) > 1:
+        raise OptionError("models of two systems are fitted one at a time, not stacked: name one model")
+    if not models[0].for_pairs:
+        known = "'coupled' or 'coupled_plackett'" if all(one.coupled for one in pairs) else "'paired'"
+        raise OptionError(
+            f"model {models[0].name!r} is for one system, and Pairs of two were given: fit model={known}, or fit the "
+            f"counts of each system by itself"
+        )
+    return pairs
+
+
 def _as_data(data: Any, model: Any) -> Any:
-    """Counts, or the credits themselves, once the model is known to be made for them."""
+    """Counts, or the credits or pairs themselves, once the model is known to be made for them."""
     models = model if isinstance(model, Sequence) and not isinstance(model, str) else [model]
     found = [load_model(one) for one in models]
+    pairs = _pairs_of(data)
+    if pairs is not None:
+        return _as_pairs(pairs, found)
     of_credits = isinstance(data, Credits)
+    for one in found:
+        if one.for_pairs:
+            raise OptionError(
+                f"model {one.name!r} compares two systems on the same prompts, and {type(data).__name__} of single "
+                f"systems were given: align two runs with be.Pairs.of(a, b), or be.Pairs.of(a, b, coupled=True) where "
+                f"generations share their noise, and fit that"
+            )
     if of_credits and len(models) > 1:
         raise OptionError("models of credits are fitted one at a time, not stacked: name one model")
     for one in found:
@@ -200,6 +249,11 @@ def _as_data(data: Any, model: Any) -> Any:
 
 def _model_data(source: Any, runs: Sequence[Any], model: ModelFile) -> list[Any]:
     """What the model is given of every run."""
+    if model.for_pairs:
+        data = [PairData(run, model.blocks) for run in runs]
+        for one in data:
+            _ = one.prompts  # refused before anything is compiled
+        return data
     if model.for_credits:
         return [CreditData(run.tables()[0], model.blocks) for run in runs]
     totals = _run_totals(source) if "runs" in model.blocks else [None] * len(runs)
@@ -216,6 +270,10 @@ def as_counts(data: Counts | Outcomes) -> Counts:
     """
     if isinstance(data, Counts):
         return data
+    if isinstance(data, Pairs):
+        raise OptionError(
+            "Counts or Outcomes of single systems are needed, but Pairs of two were given: give the runs themselves"
+        )
     if isinstance(data, Credits):
         raise OptionError(
             "Counts or Outcomes are needed, but Credits were given: say from which credit on a generation is correct, "

@@ -13,7 +13,8 @@ import numpy as np
 from bayeseval.credit_data import CREDIT_BLOCKS, CreditData
 from bayeseval.errors import BayesevalError, ModelFileError, OptionError
 from bayeseval.model_data import ModelData
-from bayeseval.prompts import CreditDistribution, PromptDistribution
+from bayeseval.pair_data import COUPLED_BLOCKS, PAIR_BLOCKS, PairData
+from bayeseval.prompts import CreditDistribution, PairDistribution, PromptDistribution
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -62,6 +63,16 @@ class ModelFile:
         return bool(set(self.blocks) & set(CREDIT_BLOCKS))
 
     @property
+    def for_pairs(self) -> bool:
+        """Whether the model is one for two systems on the same prompts."""
+        return bool(set(self.blocks) & set(PAIR_BLOCKS))
+
+    @property
+    def for_coupled(self) -> bool:
+        """Whether the model is one for pairs of coupled generations."""
+        return bool(set(self.blocks) & set(COUPLED_BLOCKS))
+
+    @property
     def nuts(self) -> dict[str, Any]:
         """Settings of NUTS that suit the model better than the general ones: its ``NUTS``."""
         return dict(getattr(self.module, "NUTS", {}))
@@ -98,7 +109,7 @@ class ModelFile:
             prior[name] = tuple(numbers.tolist())
         return prior
 
-    def build(self, data: ModelData | CreditData, prior: Mapping[str, tuple[float, ...]]) -> pm.Model:
+    def build(self, data: ModelData | CreditData | PairData, prior: Mapping[str, tuple[float, ...]]) -> pm.Model:
         """State the model in PyMC for the given data.
 
         Raises
@@ -135,8 +146,9 @@ class ModelFile:
 
         Returns
         -------
-        PromptDistribution or CreditDistribution
-            Distribution of P(correct) over prompts; of credits, for a model of credits.
+        PromptDistribution, CreditDistribution or PairDistribution
+            Distribution of P(correct) over prompts; of credits, for a model of credits; of P(correct) of two systems,
+            for a model of pairs.
 
         Raises
         ------
@@ -150,7 +162,7 @@ class ModelFile:
                 f"{self.path}: prompt_distribution() raised {type(error).__name__}: {error} "
                 f"(line {line_of(error, self.path)})"
             ) from error
-        wanted = CreditDistribution if self.for_credits else PromptDistribution
+        wanted = CreditDistribution if self.for_credits else PairDistribution if self.for_pairs else PromptDistribution
         if not isinstance(distribution, wanted):
             raise ModelFileError(
                 f"{self.path}: prompt_distribution() must return a {wanted.__name__} "

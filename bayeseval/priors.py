@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayeseval import _compat
+from bayeseval import _compat, metrics
 from bayeseval.catalogue import DEFAULT_MODEL, ModelFile, load_model
 from bayeseval.credit_data import CREDIT_BLOCKS, CreditData
 from bayeseval.credit_tables import credit_table
 from bayeseval.display import html_table, rows_to_frame
 from bayeseval.errors import require_positive_integer
 from bayeseval.model_data import BLOCKS, ModelData
-from bayeseval.prompts import BetaMixture, CreditDistribution, PromptDistribution
+from bayeseval.pair_data import PAIR_BLOCKS, PairData
+from bayeseval.pairs import Pairs
+from bayeseval.prompts import BetaMixture, CreditDistribution, PairDistribution, PromptDistribution
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,14 +45,14 @@ class PriorPredictive:
     model : str
     prior : dict of str to tuple of float
     rows : tuple of PriorRow
-    distribution : PromptDistribution or CreditDistribution
-        Distribution of P(correct), or of credits, over prompts for each prior draw.
+    distribution : PromptDistribution, CreditDistribution or PairDistribution
+        Distribution of P(correct), of credits, or of P(correct) of two systems, over prompts for each prior draw.
     """
 
     model: str
     prior: dict[str, tuple[float, ...]]
     rows: tuple[PriorRow, ...]
-    distribution: PromptDistribution | CreditDistribution
+    distribution: PromptDistribution | CreditDistribution | PairDistribution
 
     def to_frame(self) -> pd.DataFrame:
         """One row a quantity: quantity, mean, lower, upper (5% and 95% of prior draws)."""
@@ -101,7 +103,7 @@ def prior_predictive(
     PriorPredictive
         Mean and spread of P(correct) over prompts, the probability of a U-shaped distribution (for a single Beta),
         and the probabilities of no and of only correct generations out of k. For a model of credits the same of the
-        mean credit, and of no and of full credit.
+        mean credit, and of no and of full credit; for a model of two systems their means, their difference and kappa.
 
     Examples
     --------
@@ -117,6 +119,8 @@ def prior_predictive(
         require_positive_integer("generations", k)
     if isinstance(distribution, CreditDistribution):
         return PriorPredictive(found.name, priors, _credit_rows(distribution, generations), distribution)
+    if isinstance(distribution, PairDistribution):
+        return PriorPredictive(found.name, priors, _pair_rows(distribution), distribution)
     rows = [
         _row("mean of P(correct) over prompts", distribution.mean()),
         _row("sd of P(correct) over prompts", distribution.sd()),
@@ -137,7 +141,7 @@ def prior_draws(
     prior: Mapping[str, tuple[float, ...]],
     draws: int,
     seed: int,
-    data: ModelData | CreditData | None = None,
+    data: ModelData | CreditData | PairData | None = None,
 ) -> dict[str, np.ndarray]:
     """Draws of the model's parameters and deterministic quantities from the prior (draw, ...).
 
@@ -146,7 +150,7 @@ def prior_draws(
     model : ModelFile
     prior : mapping of str to tuple of float
     draws, seed : int
-    data : ModelData or CreditData, optional
+    data : ModelData, CreditData or PairData, optional
         What the model is built for: how many groups, runs or prompts there are. Their counts do not matter.
 
     Returns
@@ -160,10 +164,11 @@ def prior_draws(
     return {str(variable.name): np.asarray(value) for variable, value in zip(variables, values, strict=True)}
 
 
-def specimen(blocks: tuple[str, ...] = BLOCKS, copies: int = 1) -> ModelData | CreditData:
+def specimen(blocks: tuple[str, ...] = BLOCKS, copies: int = 1) -> ModelData | CreditData | PairData:
     """A small data set that has all that a model may ask for: four groups, four runs, and a prompt not answered.
 
-    For a model of credits, generations with the levels 0, ½ and 1, or with any credit.
+    For a model of credits, generations with the levels 0, ½ and 1, or with any credit; for a model of pairs, two
+    systems on five prompts.
 
     Parameters
     ----------
@@ -174,10 +179,12 @@ def specimen(blocks: tuple[str, ...] = BLOCKS, copies: int = 1) -> ModelData | C
 
     Returns
     -------
-    ModelData or CreditData
+    ModelData, CreditData or PairData
     """
     if set(blocks) & set(CREDIT_BLOCKS):
         return credit_specimen(blocks)
+    if set(blocks) & set(PAIR_BLOCKS):
+        return pair_specimen(blocks)
     correct = np.tile([0, 1, 3, 4, 4, 2, 0, 2], copies)
     full = "runs" in blocks
     generations = np.tile([4, 4, 4, 4, 4 if full else 5, 4 if full else 3, 0, 4], copies)
@@ -195,6 +202,27 @@ def credit_specimen(blocks: tuple[str, ...], more: float = 0.0) -> CreditData:
     credit = [0.0, between[0], 1.0, between[1], between[2], 1.0, last, 0.0, 0.0, between[3], 1.0, np.nan]
     prompt = np.repeat(np.array(["a", "b", "c", "d", "e"], dtype=object), [3, 3, 2, 3, 1])
     return CreditData(credit_table(prompt, np.array(credit), levels=levels), blocks)
+
+
+def pair_specimen(blocks: tuple[str, ...], more: int = 0) -> PairData:
+    """Two systems on five prompts, one of which was not answered; other counts for another ``more`` up to 1."""
+    both = np.array([3 - more, 0, 1, 2 + more, 0])
+    correct = np.array([[4 - more, 1, 1, 3 + more, 0], [3, 0, 4, 4, 0]])
+    generations = np.array([[4, 4, 4, 5, 0], [4, 4, 4, 5, 0]])
+    prompt = np.array(list("12345"), dtype=object)
+    return PairData(Pairs(("a", "b"), "the specimen", prompt, correct, generations, both), blocks)
+
+
+def _pair_rows(distribution: PairDistribution) -> tuple[PriorRow, ...]:
+    a, b = distribution.score(metrics.mean()).T
+    rows = [
+        _row("mean of P(correct) of A over prompts", a),
+        _row("mean of P(correct) of B over prompts", b),
+        _row("mean of A minus mean of B", a - b),
+    ]
+    if distribution.coupled:
+        rows.append(_row("covariance within prompts of coupled generations (kappa)", distribution.kappa()))
+    return tuple(rows)
 
 
 def _credit_rows(distribution: CreditDistribution, generations: Sequence[int]) -> tuple[PriorRow, ...]:

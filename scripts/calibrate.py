@@ -43,6 +43,8 @@ SEED = 20
 
 DESIGNS: tuple[tuple[int, list[int]], ...] = ((5, [4]), (20, [1]), (20, [1, 4, 16]), (20, [16]), (200, [4]))
 NUTS_DESIGNS: tuple[tuple[int, list[int]], ...] = ((20, [4]), (20, [1, 4, 16]))
+PAIR_DESIGNS: tuple[tuple[int, list[int]], ...] = ((10, [4]),)
+"""Of models that integrate the logits of two systems in every cell, which takes seconds for each data set."""
 SECOND_ENGINE: tuple[tuple[int, list[int]], ...] = ((20, [1, 4, 16]), (200, [4]))
 REPLICATES = {"quadrature": 500, "nuts": 200, "credits": 100}
 PRIORS: dict[str, dict[str, tuple[float, ...]]] = {
@@ -93,6 +95,8 @@ def sbc(model: str, output: Path, replicates: int | None = None) -> None:
     found = load_model(model)
     own = "quadrature" if found.has_quadrature else "nuts"
     designs = DESIGNS if own == "quadrature" else NUTS_DESIGNS
+    if {"pairs", "tables"} & set(found.blocks):
+        designs = PAIR_DESIGNS
     runs = [(own, *design) for design in designs if suits(found.blocks, *design)]
     runs += [("nuts", *design) for design in SECOND_ENGINE if own != "nuts"]
     results = []

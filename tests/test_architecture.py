@@ -36,7 +36,7 @@ FLOORS = [
         "files",
         "likelihoods",
     }
-    | {"model_data", "outcomes", "pairs", "progress", "readers", "seeds"},
+    | {"model_data", "outcomes", "pair_data", "pairs", "progress", "readers", "seeds"},
     {"datasets", "estimators", "metrics", "prompts"},
     {"catalogue", "engines", "model_file"},
     {"comparison", "conformance", "fitting", "intervals", "posterior", "priors", "updating"},
@@ -59,6 +59,7 @@ PUBLIC = {
     "Credits",
     "Looks",
     "Outcomes",
+    "PairPosterior",
     "Pairs",
     "Posterior",
     "Posteriors",

@@ -15,7 +15,10 @@ from bayeseval.model_data import ModelData
 from bayeseval.priors import prior_draws, specimen
 
 MARGINAL = sorted(
-    name for name in be.models() if not {"prompts", "runs", "levels", "credits"} & set(load_model(name).blocks)
+    name
+    for name in be.models()
+    if not {"prompts", "runs"} & set(load_model(name).blocks)
+    and not (load_model(name).for_credits or load_model(name).for_pairs)
 )
 GROUPS = ["a", "a", "b", "b", "c", "c", "c", "d"]
 
@@ -180,8 +183,8 @@ def test_post_stratification_keeps_the_shares_of_the_groups():
 @pytest.mark.parametrize("name", be.models())
 def test_every_model_answers_every_question(name):
     model = load_model(name)
-    if {"levels", "credits"} & set(model.blocks):
-        pytest.skip("takes credits, not counts")
+    if model.for_credits or model.for_pairs:
+        pytest.skip("takes credits or pairs, not counts")
     rng = np.random.default_rng(7)
     y = rng.binomial(1, np.repeat(rng.beta(2, 2, (24, 1)), 6, axis=1))
     data = be.Outcomes.from_matrix(y)

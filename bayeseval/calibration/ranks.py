@@ -22,6 +22,7 @@ import numpy as np
 
 from bayeseval import metrics as be_metrics
 from bayeseval.calibration.bands import Band, simultaneous_band
+from bayeseval.calibration.pairs import pair_quantities, simulate_pairs
 from bayeseval.calibration.simulation import Truths, simulate
 from bayeseval.catalogue import DEFAULT_MODEL, ModelFile, load_model
 from bayeseval.counts import Counts
@@ -30,6 +31,7 @@ from bayeseval.errors import OptionError, require_positive_integer
 from bayeseval.fitting import fit
 from bayeseval.metrics import Metric
 from bayeseval.posterior.credit import CreditPosterior
+from bayeseval.posterior.pairs import PairPosterior
 from bayeseval.posterior.posterior import Posterior
 from bayeseval.posterior.posteriors import Posteriors
 from bayeseval.posterior.scores import ESTIMANDS
@@ -207,7 +209,7 @@ def calibrate(
         Prior parameters to change.
     metrics : sequence of Metric, optional
         Scores to rank beside the parameters, for both estimands; mean, pass@4, pass^4 and G-Pass@4 (τ = 0.5) by
-        default, and the mean alone for a model of credits.
+        default, and the mean alone for a model of credits or of two systems, of which the difference is ranked too.
     engine : {"quadrature", "nuts"}, optional
         The exact engine where the model declares it, NUTS elsewhere, by default.
     seed : int
@@ -241,10 +243,10 @@ def calibrate(
     engine = engine or ("quadrature" if found.has_quadrature else "nuts")
     if metrics is None:
         of_counts = [be_metrics.pass_at(4), be_metrics.pass_hat(4), be_metrics.g_pass(4, 0.5)]
-        metrics = [be_metrics.mean(), *(() if found.for_credits else of_counts)]
-    truths, runs = simulate(found, priors, design, replicates, seed)
+        metrics = [be_metrics.mean(), *(() if found.for_credits or found.for_pairs else of_counts)]
+    truths, runs = (simulate_pairs if found.for_pairs else simulate)(found, priors, design, replicates, seed)
     fitted = fit(runs, found, prior=priors, engine=engine, seed=seed, draws=draws, progress=progress)
-    posteriors = fitted if isinstance(fitted, Posteriors) else Posteriors((fitted,))
+    posteriors = fitted if isinstance(fitted, Posteriors | list) else [fitted]
     rng = np.random.default_rng([seed, 3])
     ranks, misfit, complaints = [], [], []
     with Progress("ranking the truths", len(posteriors), enabled=progress) as bar:
@@ -288,7 +290,7 @@ def _words(design: Counts) -> str:
 def _ranks(
     truths: Truths,
     index: int,
-    posterior: Posterior | CreditPosterior,
+    posterior: Posterior | CreditPosterior | PairPosterior,
     metrics: Sequence[Metric],
     rng: np.random.Generator,
 ) -> dict[str, float]:
@@ -300,6 +302,19 @@ def _ranks(
             truth, flat = np.ravel(truths.parameters[name][index]), values.reshape(-1, entries)
             for entry in np.flatnonzero(np.ptp(flat, axis=0) > 0):  # what never varies, such as a level, has no rank
                 pairs[name if values.ndim == 2 else f"{name}[{entry}]"] = (float(truth[entry]), flat[:, entry])
+    if isinstance(posterior, PairPosterior):
+        pairs |= pair_quantities(truths, index, posterior, metrics)
+    else:
+        pairs |= _scores(truths, index, posterior, metrics)
+    step = 1 if posterior.engine == "quadrature" else -(-posterior.n_draws // MOST_RANKED)
+    return {name: _rank(truth, draws[::step], rng) for name, (truth, draws) in pairs.items()}
+
+
+def _scores(
+    truths: Truths, index: int, posterior: Posterior | CreditPosterior, metrics: Sequence[Metric]
+) -> dict[str, tuple[float, np.ndarray]]:
+    """Truth and posterior draws of the scores of one replicate."""
+    pairs: dict[str, tuple[float, np.ndarray]] = {}
     # The exact quantiles are not needed here, and without the grid they are not computed.
     light = replace(posterior, exact=None) if isinstance(posterior, Posterior) else posterior
     answers = list(light.scores(metrics, method="model"))
@@ -309,8 +324,7 @@ def _ranks(
         true = {"population": truth_of.score(metric)[0], "benchmark": metric.given_p(truths.p[index]).mean()}
         for estimand in ESTIMANDS:
             pairs[f"{metric.name}, {estimand}"] = (float(true[estimand]), scores[place, estimand])
-    step = 1 if posterior.engine == "quadrature" else -(-posterior.n_draws // MOST_RANKED)
-    return {name: _rank(truth, draws[::step], rng) for name, (truth, draws) in pairs.items()}
+    return pairs
 
 
 def _rank(truth: float, draws: np.ndarray, rng: np.random.Generator) -> float:

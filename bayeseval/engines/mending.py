@@ -14,6 +14,7 @@ from bayeseval.engines.importance import LARGEST_DIMENSION, PARETO_LIMIT, resamp
 from bayeseval.engines.programs import density_of, xla_folder
 from bayeseval.engines.records import Draws
 from bayeseval.model_data import ModelData
+from bayeseval.pair_data import PairData
 
 __all__ = ["ESS_LIMIT", "RHAT_LIMIT", "mend"]
 
@@ -29,9 +30,7 @@ FEWEST = 10
 _evaluators: dict[Any, tuple[Callable[..., Any], Callable[..., Any], dict[str, Any]]] = {}
 
 
-def mend(
-    draws: Draws, model: ModelFile, prior: Mapping[str, tuple[float, ...]], data: ModelData | CreditData, seed: int
-) -> Draws:
+def mend(draws: Draws, model: ModelFile, prior: Mapping[str, tuple[float, ...]], data: Any, seed: int) -> Draws:
     """Resample draws of chains that did not mix; draws that are well, or cannot be mended, come back as they are.
 
     Parameters
@@ -39,7 +38,7 @@ def mend(
     draws : Draws
     model : ModelFile
     prior : mapping of str to tuple of float
-    data : ModelData or CreditData
+    data : ModelData, CreditData or PairData
     seed : int
 
     Returns
@@ -94,7 +93,7 @@ def _trouble(draws: Draws, positions: np.ndarray) -> dict[str, float]:
 
 
 def _evaluator(
-    model: ModelFile, prior: Mapping[str, tuple[float, ...]], data: ModelData | CreditData
+    model: ModelFile, prior: Mapping[str, tuple[float, ...]], data: ModelData | CreditData | PairData
 ) -> tuple[Callable[..., Any], Callable[..., Any], dict[str, Any]]:
     """Density and constrained quantities of many points at once, compiled once for each model, prior and shape."""
     import jax

@@ -26,6 +26,7 @@ from bayeseval.catalogue import ModelFile
 from bayeseval.credit_data import CreditData
 from bayeseval.errors import FitError, ModelFileError
 from bayeseval.model_data import ModelData
+from bayeseval.pair_data import PairData
 
 __all__ = ["CHUNK", "Program", "ProgramKey", "cache_folder", "get_program", "is_compiled", "xla_folder"]
 
@@ -197,7 +198,7 @@ def _compiled(start: Any, advance: Any, facts: dict[str, Any], key: ProgramKey) 
 
 
 def density_of(
-    model: ModelFile, prior: Mapping[str, tuple[float, ...]], data: ModelData | CreditData
+    model: ModelFile, prior: Mapping[str, tuple[float, ...]], data: ModelData | CreditData | PairData
 ) -> tuple[Callable[..., Any], Callable[..., Any], dict[str, Any]]:
     """The model's log density and its constrained quantities as JAX functions of (position (D,), data)."""
     import jax.numpy as jnp

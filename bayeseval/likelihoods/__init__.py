@@ -21,6 +21,8 @@ from bayeseval.likelihoods.dirichlet_multinomial import (
 )
 from bayeseval.likelihoods.interior import common_nodes, interior_loglik
 from bayeseval.likelihoods.logit_normal import logit_normal_cells
+from bayeseval.likelihoods.pair_normal import pair_normal_cells, pair_rule
+from bayeseval.likelihoods.plackett import plackett_logs
 
 __all__ = [
     "SurvivalCounts",
@@ -36,5 +38,8 @@ __all__ = [
     "log_binomial",
     "log_rising",
     "logit_normal_cells",
+    "pair_normal_cells",
+    "pair_rule",
+    "plackett_logs",
     "survival_counts",
 ]

@@ -15,7 +15,15 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["REACH", "cell_modes", "log_integrand", "logit_normal_cells", "stretched_nodes"]
+__all__ = [
+    "REACH",
+    "cell_modes",
+    "log_integrand",
+    "logit_normal_cells",
+    "sigmoid",
+    "softplus",
+    "stretched_nodes",
+]
 
 REACH = 4.1
 """Half-width of the rule in x: sinh(4.1) = 30 scales to either side of the mode."""
@@ -84,16 +92,16 @@ def cell_modes(xp: Any, m: Any, s: Any, correct: Any, generations: Any, shift: A
 
 def _normaliser(xp: Any, eta: Any, generations: Any, shift: Any) -> Any:
     if shift is None:
-        return generations * _softplus(xp, eta)
-    return xp.where(generations > 0, _softplus(xp, _lifted(eta, shift)).sum(axis=-1), 0.0)
+        return generations * softplus(xp, eta)
+    return xp.where(generations > 0, softplus(xp, _lifted(eta, shift)).sum(axis=-1), 0.0)
 
 
 def _moments(xp: Any, eta: Any, generations: Any, shift: Any) -> tuple[Any, Any]:
     """Expected number of correct generations and its variance, at eta."""
     if shift is None:
-        p = _sigmoid(xp, eta)
+        p = sigmoid(xp, eta)
         return generations * p, generations * p * (1 - p)
-    p = _sigmoid(xp, _lifted(eta, shift))
+    p = sigmoid(xp, _lifted(eta, shift))
     some = xp.where(generations > 0, 1.0, 0.0)
     return some * p.sum(axis=-1), some * (p * (1 - p)).sum(axis=-1)
 
@@ -105,9 +113,11 @@ def _lifted(eta: Any, shift: Any) -> Any:
     return eta[..., None] + shift
 
 
-def _softplus(xp: Any, value: Any) -> Any:
+def softplus(xp: Any, value: Any) -> Any:
+    """log(1 + exp(value)), without overflow."""
     return xp.maximum(value, 0.0) + xp.log1p(xp.exp(-abs(value)))
 
 
-def _sigmoid(xp: Any, value: Any) -> Any:
+def sigmoid(xp: Any, value: Any) -> Any:
+    """The logistic function."""
     return 0.5 * (1 + xp.tanh(value / 2))

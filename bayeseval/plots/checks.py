@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["label_the_bins", "plot_check"]
 
 MOST_LABELS = 14
+AXES = {
+    "mean credit": "mean credit of a prompt",
+    "credit": "credit of a generation",
+    "difference": "correct of A minus correct of B on a prompt",
+    "discordant": "generations of a prompt of which only one of A and B is correct",
+    "both systems": "correct on a prompt, mean of A and B",
+}
 
 
 def plot_check(check: Check, *, ax: Axes | None = None) -> Axes:
@@ -90,10 +97,10 @@ def label_the_bins(ax: Axes, kind: str, label: tuple[str, ...]) -> None:
         chosen = np.unique(np.linspace(0, len(label), 6).round().astype(int))
         ax.set_xticks(chosen - 0.5, [f"{ends[i]:.2g}" for i in chosen])
         return
-    if kind in ("mean credit", "credit"):
+    if kind in AXES:
         every = -(-len(label) // MOST_LABELS)
         ax.set_xticks(range(0, len(label), every), label[::every])
-        ax.set_xlabel("mean credit of a prompt" if kind == "mean credit" else "credit of a generation")
+        ax.set_xlabel(AXES[kind])
         return
     correct, sizes = zip(*(text.split("/") for text in label), strict=True)
     if len(set(sizes)) == 1:

@@ -24,6 +24,7 @@ from bayeseval.credits import Credits
 from bayeseval.defaults import options
 from bayeseval.errors import OptionError
 from bayeseval.metrics import Metric
+from bayeseval.posterior.pairs import PairPosterior
 from bayeseval.posterior.prompt_draws import BLOCK, in_threads
 from bayeseval.posterior.scores import Score, Scores, require_estimand, summarise
 from bayeseval.prompts import CreditDistribution
@@ -345,6 +346,6 @@ class CreditPosterior:
 
 
 def refuse_credits(given: object) -> None:
-    """Raise `OptionError` for a posterior of credits, where what was asked needs counts of correct generations."""
-    if isinstance(given, CreditPosterior):
+    """Raise `OptionError` for a posterior of credits or of two systems, where counts of one run are needed."""
+    if isinstance(given, CreditPosterior | PairPosterior):
         _ = given.counts

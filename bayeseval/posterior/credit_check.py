@@ -121,10 +121,10 @@ def predictive(posterior: CreditPosterior) -> tuple[HistogramCheck, HistogramChe
     for block in _blocks(chosen, seen.size):
         credit = posterior.distribution.take(block).fresh(sizes.size, rng).generate(sizes, rng)
         for kind, values in (("mean credit", _means(credit, sizes)), ("credit", credit)):
-            replicated[kind].append(_histogram(values, bins[kind][0]))
+            replicated[kind].append(histogram_of(values, bins[kind][0]))
     observed = {"mean credit": _means(seen, sizes), "credit": seen}
     prompts, generations = (
-        _compare(kind, middles, _histogram(observed[kind], ends)[0], np.concatenate(replicated[kind]))
+        compared(kind, middles, histogram_of(observed[kind], ends)[0], np.concatenate(replicated[kind]))
         for kind, (ends, middles) in bins.items()
     )
     return prompts, generations
@@ -163,7 +163,7 @@ def _generation_bins(values: tuple[float, ...] | None) -> tuple[np.ndarray, np.n
     return ends, np.concatenate([[0], (inner[1:] + inner[:-1]) / 2, [1]])
 
 
-def _histogram(values: np.ndarray, ends: np.ndarray) -> np.ndarray:
+def histogram_of(values: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """Counts in each bin (draw, bin)."""
     size = ends.size - 1
     place = np.clip(np.searchsorted(ends, values, side="right") - 1, 0, size - 1)
@@ -171,7 +171,7 @@ def _histogram(values: np.ndarray, ends: np.ndarray) -> np.ndarray:
     return np.bincount(codes.ravel(), minlength=size * values.shape[0]).reshape(values.shape[0], size)
 
 
-def _compare(kind: str, middles: np.ndarray, observed: np.ndarray, replicated: np.ndarray) -> HistogramCheck:
+def compared(kind: str, middles: np.ndarray, observed: np.ndarray, replicated: np.ndarray) -> HistogramCheck:
     """Deviance from the predictive mean, of the data and of simulated data; a bin never filled counts half a time."""
     expected = replicated.mean(axis=0)
     floor = np.maximum(expected, 0.5 / len(replicated))

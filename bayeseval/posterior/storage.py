@@ -15,13 +15,15 @@ from bayeseval.credits import Credits
 from bayeseval.engines.quadrature import DRAW_NODES, exact_under
 from bayeseval.errors import DataError, ModelFileError, ReadError
 from bayeseval.files import write_whole
+from bayeseval.pairs import Pairs
 from bayeseval.posterior.credit import CreditPosterior
+from bayeseval.posterior.pairs import PairPosterior
 from bayeseval.posterior.posterior import Posterior
 
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["credits_to_datatree", "load", "save", "to_datatree"]
+__all__ = ["credits_to_datatree", "load", "pairs_to_datatree", "save", "to_datatree"]
 
 LOG_LIKELIHOOD_LIMIT = 1 << 23
 """Most numbers in the log_likelihood group (64 MiB); beyond that it is left out, and the attributes say so."""
@@ -93,7 +95,39 @@ def credits_to_datatree(posterior: CreditPosterior) -> xr.DataTree:
     return tree
 
 
-def _attributes(posterior: Posterior | CreditPosterior) -> dict[str, Any]:
+def pairs_to_datatree(posterior: PairPosterior) -> xr.DataTree:
+    """Groups posterior, sample_stats, observed_data (correct of both systems) and constant_data.
+
+    Parameters
+    ----------
+    posterior : PairPosterior
+
+    Returns
+    -------
+    xarray.DataTree
+        ``correct`` and ``generations`` (system, prompt); ``both`` (prompt) of coupled generations.
+    """
+    import xarray as xr
+
+    pairs = posterior.pairs
+    names = {"system": list(pairs.systems), "prompt": [str(prompt) for prompt in pairs.prompt]}
+    groups = {
+        "posterior": _dataset(posterior.parameters),
+        "sample_stats": _dataset(posterior.statistics),
+        "observed_data": xr.Dataset({"correct": (("system", "prompt"), pairs.correct)}, names),
+        "constant_data": xr.Dataset({"generations": (("system", "prompt"), pairs.generations)}, names),
+    }
+    if pairs.both is not None:
+        groups["observed_data"]["both"] = ("prompt", pairs.both)
+    if pairs.group is not None:
+        groups["constant_data"]["group"] = ("prompt", [str(group) for group in pairs.group])
+    tree = xr.DataTree.from_dict({f"/{name}": dataset for name, dataset in groups.items()})
+    more = {"systems": json.dumps(list(pairs.systems)), "warnings": json.dumps(list(pairs.warnings))}
+    tree.attrs.update({**_attributes(posterior), **more})
+    return tree
+
+
+def _attributes(posterior: Posterior | CreditPosterior | PairPosterior) -> dict[str, Any]:
     return {
         "system": posterior.system,
         "benchmark": posterior.benchmark,
@@ -107,12 +141,12 @@ def _attributes(posterior: Posterior | CreditPosterior) -> dict[str, Any]:
     }
 
 
-def save(posterior: Posterior | CreditPosterior, path: str | Path) -> Path:
+def save(posterior: Posterior | CreditPosterior | PairPosterior, path: str | Path) -> Path:
     """Write a posterior to a NetCDF file; the file appears whole or not at all.
 
     Parameters
     ----------
-    posterior : Posterior or CreditPosterior
+    posterior : Posterior, CreditPosterior or PairPosterior
     path : str or pathlib.Path
 
     Returns
@@ -130,7 +164,7 @@ def save(posterior: Posterior | CreditPosterior, path: str | Path) -> Path:
 
 
 def load(path: str | Path, *, model: str | Path | None = None) -> Any:
-    """Read back a posterior that `Posterior.save` wrote, or that of credits.
+    """Read back a posterior that `Posterior.save` wrote, or that of credits or of pairs.
 
     Parameters
     ----------
@@ -140,7 +174,7 @@ def load(path: str | Path, *, model: str | Path | None = None) -> Any:
 
     Returns
     -------
-    Posterior or CreditPosterior
+    Posterior, CreditPosterior or PairPosterior
 
     Raises
     ------
@@ -170,10 +204,13 @@ def load(path: str | Path, *, model: str | Path | None = None) -> Any:
         }
         constant = tree["constant_data"]
         made = json.loads(attributes["made"])
-        if "levels" in attributes:
+        if "levels" in attributes or "systems" in attributes:
             tree.close()
-            known = (_credits(tree), _model_of(attributes, model), prior, draws["posterior"], draws["sample_stats"])
-            return CreditPosterior(*known, str(attributes["engine"]), int(attributes["seed"]), made)
+            of_credits = "levels" in attributes
+            kind: Any = CreditPosterior if of_credits else PairPosterior
+            results: Any = _credits if of_credits else _pairs
+            known = (results(tree), _model_of(attributes, model), prior, draws["posterior"], draws["sample_stats"])
+            return kind(*known, str(attributes["engine"]), int(attributes["seed"]), made)
         counts = Counts.from_arrays(
             np.asarray(tree["observed_data"]["correct"]),
             np.asarray(constant["generations"]),
@@ -199,6 +236,26 @@ def load(path: str | Path, *, model: str | Path | None = None) -> Any:
         exact,
         int(attributes["seed"]),
         made,
+    )
+
+
+def _pairs(tree: xr.DataTree) -> Pairs:
+    observed, constant = tree["observed_data"], tree["constant_data"]
+    one, other = json.loads(tree.attrs["systems"])
+    texts = {
+        name: np.array([str(value) for value in np.asarray(constant[name])], dtype=object)
+        for name in ("prompt", "group")
+        if name in constant
+    }
+    return Pairs(
+        (one, other),
+        str(tree.attrs["benchmark"]),
+        texts["prompt"],
+        np.asarray(observed["correct"]),
+        np.asarray(constant["generations"]),
+        np.asarray(observed["both"]) if "both" in observed else None,
+        texts.get("group"),
+        tuple(json.loads(tree.attrs["warnings"])),
     )
 
 

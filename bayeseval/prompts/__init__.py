@@ -8,7 +8,8 @@ prompts, how to condition on the counts of a prompt, and how to draw P(correct):
 - `Explicit`: draws of P(correct) of every prompt, for models that sample them;
 - `Joined`: draws of several models, mixed.
 
-Models of credits return `GradedCredit` or `ContinuousCredit` (`bayeseval.prompts.credit`).
+Models of credits return `GradedCredit` or `ContinuousCredit` (`bayeseval.prompts.credit`), models of pairs
+`DirichletPairs` or `LogitNormalPairs` (`bayeseval.prompts.pairs`).
 """
 
 from bayeseval.prompts.base import PromptDistribution, PromptPosterior
@@ -17,6 +18,7 @@ from bayeseval.prompts.explicit import Explicit
 from bayeseval.prompts.joined import Joined
 from bayeseval.prompts.logit_normal import LogitNormal
 from bayeseval.prompts.mixture import BetaMixture, MixturePosterior, beta
+from bayeseval.prompts.pairs import DirichletPairs, LogitNormalPairs, PairDistribution
 from bayeseval.prompts.population import BLOCK, blocks, population_score, population_square
 
 __all__ = [
@@ -24,11 +26,14 @@ __all__ = [
     "BetaMixture",
     "ContinuousCredit",
     "CreditDistribution",
+    "DirichletPairs",
     "Explicit",
     "GradedCredit",
     "Joined",
     "LogitNormal",
+    "LogitNormalPairs",
     "MixturePosterior",
+    "PairDistribution",
     "PromptDistribution",
     "PromptPosterior",
     "beta",
