@@ -7,7 +7,16 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["FloatArray", "IntArray", "TextArray", "combine", "factorize", "first_duplicate", "places"]
+__all__ = [
+    "FloatArray",
+    "IntArray",
+    "TextArray",
+    "combine",
+    "factorize",
+    "factorize_codes",
+    "first_duplicate",
+    "places",
+]
 
 TextArray: TypeAlias = npt.NDArray[np.object_]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -21,6 +30,24 @@ def factorize(values: npt.NDArray[Any]) -> tuple[IntArray, list[Any]]:
     items = values.tolist()
     place = {value: code for code, value in enumerate(dict.fromkeys(items))}
     return np.fromiter(map(place.__getitem__, items), np.int64, len(items)), list(place)
+
+
+def factorize_codes(codes: IntArray) -> tuple[IntArray, IntArray]:
+    """The same for codes 0, 1, ... of at most some millions: new codes by first appearance, and those that occur.
+
+    Examples
+    --------
+    >>> factorize_codes(np.array([5, 2, 5, 7]))
+    (array([0, 1, 0, 2]), array([5, 2, 7]))
+    """
+    size = int(codes.max(initial=-1)) + 1
+    first = np.full(size, len(codes), dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    seen = np.flatnonzero(first < len(codes))
+    seen = seen[np.argsort(first[seen], kind="stable")]
+    place = np.zeros(size, dtype=np.int64)
+    place[seen] = np.arange(len(seen))
+    return place[codes], seen
 
 
 def combine(*codes: IntArray) -> IntArray:

@@ -135,6 +135,8 @@ def counted(
     if groups.sums[_OTHER].any() and not found.settled:
         found = read_one_by_one(table, score, threshold, choice.columns["prompt"])
         groups = _grouped(table, choice, found, names)
+    if _lacks_numbers(table, choice, groups.sums):
+        groups = _grouped(table, choice, found, names, numbered=True)
     if not len(groups.rows):
         raise DataError(f"{table.origin.label} has no rows: there is nothing to estimate")
     columns = _key_texts(table, choice, groups)
@@ -157,12 +159,16 @@ def counted(
     return columns, tuple(account)
 
 
-def _grouped(table: Table, choice: Choice, found: Judged, names: list[str]) -> _Groups:
+def _grouped(table: Table, choice: Choice, found: Judged, names: list[str], *, numbered: bool = False) -> _Groups:
+    """Group by the columns of the key; with ``numbered``, whole numbers of generations that are there are counted."""
     import narwhals as nw
 
     frame = table.numbered(_PLACE) if table.is_polars else table.frame
     wanted = [nw.len().alias(_ROWS), *([nw.col(_PLACE).min()] if table.is_polars else [])]
     flags = {_RIGHT: found.right, _WRONG: found.wrong, _GONE: found.gone}
+    if table.is_polars and found.wrong is None:  # truth values, which Polars adds up as they are
+        wanted.append(nw.col(found.column).sum().alias(_RIGHT))
+        del flags[_RIGHT]
     added = {name: flag(condition) for name, condition in flags.items() if condition is not None}
     if found.gone is None:
         wanted.append(nw.col(found.column).count().alias(_GONE))
@@ -170,7 +176,7 @@ def _grouped(table: Table, choice: Choice, found: Judged, names: list[str]) -> _
         cell, dtype = nw.col(name), frame.collect_schema()[name]
         if dtype.is_integer():
             added[_POWERS] = _power(cell)
-            wanted.append(cell.count().alias(_NUMBERED))
+            wanted += [cell.count().alias(_NUMBERED)] if numbered else []
         else:
             added[_NUMBERED] = 1 - flag(missing(cell, dtype))
     frame = frame.with_columns(**added) if added else frame
@@ -184,6 +190,17 @@ def _grouped(table: Table, choice: Choice, found: Judged, names: list[str]) -> _
         sums[_OTHER][:] = 0
     schema = rows.schema
     return _Groups(rows, sums, plain=all(schema[name] == nw.String or schema[name].is_integer() for name in names))
+
+
+def _lacks_numbers(table: Table, choice: Choice, sums: dict[str, IntArray]) -> bool:
+    """Whether a whole number of a generation is missing, which sums of powers that are as they should be rule out."""
+    import narwhals as nw
+
+    if _POWERS not in sums or bool((np.bitwise_count(sums[_POWERS]) == sums[_ROWS]).all()):
+        return False
+    cell = nw.col(choice.columns["generation"][0])
+    gone = table.collected(table.frame.select(flag(cell.is_null()).max().alias(_GONE)))
+    return bool(gone[_GONE].to_list()[0])
 
 
 def _power(number: Any) -> Any:

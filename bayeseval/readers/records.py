@@ -18,7 +18,7 @@ import numpy.typing as npt
 from bayeseval.display import html_table
 from bayeseval.errors import DataError, OptionError
 from bayeseval.readers.cells import Origin, id_texts
-from bayeseval.readers.codes import IntArray, TextArray, combine, factorize, first_duplicate
+from bayeseval.readers.codes import IntArray, TextArray, combine, factorize, factorize_codes, first_duplicate
 from bayeseval.readers.frames import Table
 from bayeseval.readers.places import Places, Source, contributed, twice_counted
 
@@ -88,8 +88,10 @@ class Records:
     def _runs(self) -> tuple[IntArray, list[tuple[str, str]]]:
         """Number of the run of every row, and the (system, benchmark) of every run, by first appearance."""
         systems, benchmarks = factorize(self.system), factorize(self.benchmark)
-        codes, seen = factorize(combine(systems[0], benchmarks[0]))
         size = len(benchmarks[1])
+        key = combine(systems[0], benchmarks[0])
+        few = len(systems[1]) * size <= max(len(key), 1 << 16)
+        codes, seen = factorize_codes(key) if few else factorize(key)
         return codes, [(systems[1][code // size], benchmarks[1][code % size]) for code in seen]
 
     @property
