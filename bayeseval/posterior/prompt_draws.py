@@ -22,7 +22,15 @@ from bayeseval.metrics import Metric
 from bayeseval.model_data import keyed_cells, unique_cells
 from bayeseval.prompts import PromptDistribution
 
-__all__ = ["BLOCK", "benchmark_scores", "bootstrap_scores", "in_threads", "prompt_summaries", "unbiased_mean"]
+__all__ = [
+    "BLOCK",
+    "benchmark_scores",
+    "bootstrap_scores",
+    "evaluator",
+    "in_threads",
+    "prompt_summaries",
+    "unbiased_mean",
+]
 
 T = TypeVar("T")
 
@@ -62,7 +70,7 @@ def benchmark_scores(
         Benchmark and robust population scores. Prompts without generations count for the benchmark alone.
     """
     cell_correct, cell_generations, cell_key, cell = keyed_cells(correct, generations, key)
-    functions = [_evaluator(metric) for metric in metrics]
+    functions = [evaluator(metric) for metric in metrics]
     answered = np.asarray(generations) > 0
     clusters = key if distribution.keyed_by == "cluster" else None
     step = max(1, BLOCK // max(cell.size, 1))
@@ -193,7 +201,7 @@ def prompt_summaries(
     return mean, lower, upper
 
 
-def _evaluator(metric: Metric) -> Callable[[np.ndarray], np.ndarray]:
+def evaluator(metric: Metric) -> Callable[[np.ndarray], np.ndarray]:
     if metric.kind == "mean":
         return lambda p: p
     if metric.kind in ("g_pass", "mg_pass") and metric.k <= TABLE_LIMIT:
