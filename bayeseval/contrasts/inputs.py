@@ -114,7 +114,7 @@ def seed_warning(a: Outcomes | None, b: Outcomes | None, systems: tuple[str, str
         values = np.array(list(matrix[0].values()))
         if np.unique(values[np.isfinite(values)]).size > 1 and _same(*matrix):
             said.append(
-                f"every generation of {systems[0]} has the score that {systems[1]} has: is this one run under two names?"
+                f"every generation of {systems[0]} has the score that {systems[1]} has: is this one run with two names?"
             )
     return tuple(said)
 

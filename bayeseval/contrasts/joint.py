@@ -9,16 +9,17 @@ Bayesian bootstrap [1]_ weighs the prompts alike for all systems:
 
 .. math:: \theta_m = \sum_i w_i\,\hat g_{im} \Big/ \sum_i w_i, \qquad w_i \sim \mathrm{Exponential}(1),
 
-with :math:`\hat g_{im}` the unbiased estimate of the score. Its spread has the differences between prompts, the noise of
-generations, and the covariances of both, shared noise included. Draws of :math:`p_{im}` from separate posteriors would
-not do: each is drawn to the mean of its own system, which takes :math:`(1-\lambda_A)(1-\lambda_B)` off the covariance
-(:math:`\lambda` the shrinkage) and makes intervals of paired differences too wide, by more than a third at four
-generations. They are used where no unbiased estimate exists: for scores that look beyond the generations.
+with :math:`\hat g_{im}` the unbiased estimate of the score. Its spread has the differences between prompts, the noise
+of generations, and the covariances of both, shared noise included. Draws of :math:`p_{im}` from separate posteriors
+would not do: each is drawn to the mean of its own system, which leaves :math:`(1-\lambda_A)(1-\lambda_B)` of the
+covariance (:math:`\lambda` the shrinkage), and makes intervals of paired differences too wide, by a third where four
+generations of two similar systems are compared. They are used where no unbiased estimate exists: for scores that look
+beyond the generations, and where generations depend on what was answered.
 
 A bootstrap cannot draw what was not seen. For two systems, pseudo-prompts on which one or the other is better by
-:math:`\delta`, each of weight Exponential(1), are added; with one generation a prompt, :math:`\delta = 1`, and P(A > B) is
-that of a Dirichlet(1, 1, 1, 1) prior on the table of both. With more, :math:`\delta^2 = (1 + \sum d_i^2)/(1 + \#\{d_i \ne
-0\})`, the typical difference where there is one.
+:math:`\delta`, each of weight Exponential(1), are added. With one generation a prompt :math:`\delta = 1`, and P(A > B)
+is that of a Dirichlet(1, 1, 1, 1) prior on the table of both. With more, it is the typical difference :math:`d_i` where
+there is one, :math:`\delta^2 = (1 + \sum_i d_i^2)/(1 + \#\{i: d_i \ne 0\})`.
 
 References
 ----------
@@ -28,8 +29,8 @@ References
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,16 +38,21 @@ from bayeseval.arrays import Floats
 from bayeseval.contrasts.inputs import fitted
 from bayeseval.estimators.adaptivity import adaptive_hint
 from bayeseval.metrics import Metric
+from bayeseval.model_data import keyed_cells
 from bayeseval.posterior.aligned import Aligned
 from bayeseval.posterior.posterior import Posterior
 from bayeseval.posterior.prompt_draws import BLOCK, evaluator, in_threads, unbiased_mean
+from bayeseval.posterior.scores import Score
 
 __all__ = [
     "METHODS",
     "Joint",
     "benchmark_draws",
     "bootstrap_draws",
+    "clusters_of",
+    "in_text_order",
     "joint_draws",
+    "model_warnings",
     "population_draws",
     "pseudo_sizes",
     "shuffled",
@@ -79,6 +85,18 @@ class Joint:
     warnings: tuple[str, ...]
 
 
+def in_text_order(aligned: Aligned) -> Aligned:
+    """The same with prompts in the order of their ids, so that nothing depends on which system came first."""
+    order = np.argsort(aligned.prompt.astype(str), kind="stable")
+    return replace(
+        aligned,
+        prompt=aligned.prompt[order],
+        correct=aligned.correct[:, order],
+        generations=aligned.generations[:, order],
+        place=aligned.place[:, order],
+    )
+
+
 def joint_draws(aligned: Aligned, metric: Metric, estimand: str, draws: int, seed: int) -> Joint:
     """Draws of a score of aligned systems, whose generations are independent of each other."""
     if estimand == "benchmark":
@@ -86,7 +104,7 @@ def joint_draws(aligned: Aligned, metric: Metric, estimand: str, draws: int, see
         found = np.stack(
             [benchmark_draws(post, aligned, place, metric, draws, seed) for place, post in enumerate(posteriors)], 1
         )
-        return Joint(found, "posterior", _model_warnings(posteriors, metric, "benchmark"))
+        return Joint(found, "posterior", model_warnings(post.score(metric, estimand) for post in posteriors))
     adaptive = [
         name for name, c, k in zip(aligned.systems, aligned.correct, aligned.generations, strict=True)
         if adaptive_hint(c, k)
@@ -102,8 +120,11 @@ def joint_draws(aligned: Aligned, metric: Metric, estimand: str, draws: int, see
         if adaptive
         else f"{metric.name} looks beyond the {aligned.generations.min()} generations of some prompt"
     )
-    said = f"{why}: the difference comes from draws of P(correct), and its interval is wider than paired data could give"
-    return Joint(found, "reweighted", (*_model_warnings(posteriors, metric, "population"), said))
+    said = (
+        f"{why}: the difference comes from draws of P(correct), and its interval is wider than paired data could give"
+    )
+    model = model_warnings(post.score(metric, estimand) for post in posteriors)
+    return Joint(found, "reweighted", (*model, said))
 
 
 # These prompts -------------------------------------------------------------------------------------------------------
@@ -124,8 +145,7 @@ def benchmark_draws(post: Posterior, aligned: Aligned, place: int, metric: Metri
         if plain is not None:
             return shuffled(plain, draws, rng)
     evaluate = evaluator(metric)
-    parts = prompt_draws(post, aligned, place, draws, seed)
-    return np.concatenate([evaluate(p).mean(axis=1) for p in parts])
+    return over_prompt_draws(post, aligned, place, draws, seed, lambda p, start: evaluate(p).mean(axis=1))
 
 
 def with_correlation(first: Floats, second: Floats, correlation: Floats, rng: np.random.Generator) -> Floats:
@@ -236,32 +256,32 @@ def population_draws(
     """Draws of P(correct) of all systems, averaged over prompts with the same bootstrap weights (draw, system)."""
     clusters = clusters_of(aligned)
     evaluate = evaluator(metric)
-    size = len(aligned.prompt)
-    order = np.argsort(aligned.prompt.astype(str), kind="stable")
-    columns = []
-    for place, post in enumerate(posteriors):
-        parts = []
-        start = 0
-        for p in prompt_draws(post, aligned, place, draws, seed):
-            rng = np.random.default_rng([seed, 22, start])
-            if clusters is None:
-                weights = np.empty(p.shape)
-                weights[:, order] = rng.standard_exponential((len(p), size))
-            else:
-                weights = rng.standard_exponential((len(p), int(clusters.max()) + 1))[:, clusters]
-            parts.append(np.einsum("sn,sn->s", evaluate(p), weights) / weights.sum(axis=1))
-            start += len(p)
-        columns.append(np.concatenate(parts))
+    units = len(aligned.prompt) if clusters is None else int(clusters.max()) + 1
+
+    def reduce(p: Floats, start: int) -> Floats:
+        weights = np.random.default_rng([seed, 22, start]).standard_exponential((len(p), units))
+        weights = weights if clusters is None else weights[:, clusters]
+        return np.asarray(np.einsum("sn,sn->s", evaluate(p), weights) / weights.sum(axis=1))
+
+    columns = [over_prompt_draws(post, aligned, place, draws, seed, reduce) for place, post in enumerate(posteriors)]
     return np.clip(np.stack(columns, axis=1), 0.0, 1.0)
 
 
 # What both need ------------------------------------------------------------------------------------------------------
 
 
-def prompt_draws(post: Posterior, aligned: Aligned, place: int, draws: int, seed: int) -> list[Floats]:
-    """Draws of P(correct) of the common prompts, a list of blocks (draw, prompt); the draws in an order of their own."""
-    from bayeseval.model_data import keyed_cells
+def over_prompt_draws(
+    post: Posterior,
+    aligned: Aligned,
+    place: int,
+    draws: int,
+    seed: int,
+    reduce: Callable[[Floats, int], Floats],
+) -> Floats:
+    """What ``reduce`` makes of draws of P(correct) (draw, prompt) of the common prompts, a block of draws at a time.
 
+    The draws come in an order of their own; ``reduce`` is also told at which draw its block begins.
+    """
     at = aligned.place[place]
     key = None if post.key is None else post.key[at]
     cells = keyed_cells(aligned.correct[place], aligned.generations[place], key)
@@ -271,9 +291,9 @@ def prompt_draws(post: Posterior, aligned: Aligned, place: int, draws: int, seed
     def work(start: int) -> Floats:
         rng = _stream(seed, aligned.systems[place], 3, start)
         part = post.distribution.take(chosen[start : start + step])
-        return np.asarray(part.condition(cells[0], cells[1], cells[2]).draw(rng, cells[3]))
+        return reduce(part.condition(cells[0], cells[1], cells[2]).draw(rng, cells[3]), start)
 
-    return in_threads(work, range(0, draws, step))
+    return np.concatenate(in_threads(work, range(0, draws, step)))
 
 
 def shuffled(values: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -299,7 +319,8 @@ def _stream(seed: int, system: str, *more: int) -> np.random.Generator:
     return np.random.default_rng([seed, zlib.crc32(system.encode()), *more])
 
 
-def _model_warnings(posteriors: Sequence[Posterior], metric: Metric, estimand: str) -> tuple[str, ...]:
+def model_warnings(scores: Iterable[Score]) -> tuple[str, ...]:
+    """Warnings of scores of several systems, each beginning with its system."""
     return tuple(
-        f"{post.system}: {warning}" for post in posteriors for warning in post.score(metric, estimand).warnings
+        text if text.startswith(one.system) else f"{one.system}: {text}" for one in scores for text in one.warnings
     )

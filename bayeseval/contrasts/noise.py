@@ -1,8 +1,8 @@
 r"""Noise of generations in a difference of two scores: its variance, and its correlation where it is shared.
 
 The score of prompt i is :math:`g(p_i)`, and its estimate from :math:`k_i` generations has nearly the variance
-:math:`g'(p_i)^2\,v_i/k_i`, with :math:`v_i` the variance of one generation. Where generation j of both systems shares its
-noise, the two estimates have the covariance :math:`g'(p_{iA})\,g'(p_{iB})\,\kappa_i/k_i`.
+:math:`g'(p_i)^2\,v_i/k_i`, with :math:`v_i` the variance of one generation. Where generation j of both systems shares
+its noise, the two estimates have the covariance :math:`g'(p_{iA})\,g'(p_{iB})\,\kappa_i/k_i`.
 """
 
 from __future__ import annotations

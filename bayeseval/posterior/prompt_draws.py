@@ -202,6 +202,7 @@ def prompt_summaries(
 
 
 def evaluator(metric: Metric) -> Callable[[np.ndarray], np.ndarray]:
+    """The score as a function of an array of P(correct); a table where that is much faster."""
     if metric.kind == "mean":
         return lambda p: p
     if metric.kind in ("g_pass", "mg_pass") and metric.k <= TABLE_LIMIT:
