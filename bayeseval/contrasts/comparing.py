@@ -69,8 +69,8 @@ def contrast(
     ----------
     a, b : Posterior, Counts or Outcomes
         One run each, on one benchmark. Where a posterior is needed, counts are fitted with the default model by the
-        exact engine. In place of both, one posterior of a model of both systems (``models/paired.py``,
-        ``models/coupled.py``).
+        exact engine. In place of both, one posterior of a model of both systems: it gives the draws, by
+        `metric_difference`.
     score : str or Metric
         ``"mean"``, ``"pass@4"``, ``"pass^4"``, ``"g-pass@16:0.5"``, ``"mg-pass@16"``, or one of `bayeseval.metrics`.
     estimand : {"population", "benchmark"}
@@ -135,10 +135,10 @@ def contrast(
         raise OptionError(f"rope is half a width, more than 0 and less than 1, but {rope!r} was given")
     if coupled and not paired:
         raise OptionError("coupled generations answer the same prompts: leave paired=False or coupled=True out")
-    if hasattr(a, "pairs") and hasattr(a, "difference"):
+    if hasattr(a, "pairs") and hasattr(a, "metric_difference"):
         if b is not None:
             raise OptionError("the posterior of a pair holds both systems already: leave b out")
-        found, facts = _of_pair(a, metric, estimand, draws, seed)
+        found, facts = _of_pair(a, metric, estimand, seed)
     else:
         if b is None:
             raise OptionError("a contrast takes two systems, but one was given")
@@ -229,23 +229,13 @@ def _unpaired(runs: tuple[Run, Run], metric: Metric, estimand: str, draws: int, 
     return Joint(np.stack(columns, axis=1), "separate", model_warnings(scores)), facts
 
 
-def _of_pair(pair: Any, metric: Metric, estimand: str, draws: int, seed: int) -> tuple[Joint, Facts]:
+def _of_pair(pair: Any, metric: Metric, estimand: str, seed: int) -> tuple[Joint, Facts]:
     """Draws of the posterior of a model of both systems."""
     pairs: Pairs = pair.pairs
     design = "coupled" if pairs.coupled else "paired"
-    if metric.kind == "mean":
-        difference = pair.difference(estimand)
-        values = np.asarray(getattr(difference, "draws", difference), dtype=float).ravel()
-        joint = np.stack([values, np.zeros_like(values)], axis=1)
-    else:
-        first, second = (np.asarray(p, dtype=float) for p in pair.prompt_draws())
-        weights = np.ones((1, first.shape[1]))
-        if estimand == "population":
-            weights = np.random.default_rng([seed, 25]).standard_exponential(first.shape)
-        joint = np.stack(
-            [(metric.given_p(p) * weights).sum(axis=1) / weights.sum(axis=1) for p in (first, second)], axis=1
-        )
-    said = tuple(dict.fromkeys((*pairs.warnings, *getattr(pair, "warnings", ()))))
+    found = pair.metric_difference(metric, estimand)
+    joint = np.stack([found.draws, np.zeros_like(found.draws)], axis=1)
+    said = (*pairs.warnings, *found.warnings)
     correlation = 0.0
     if pairs.coupled:
         correlation = shared_noise_correlation(metric, pairs.tables, 1, np.random.default_rng(seed))[0]

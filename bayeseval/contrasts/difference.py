@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["Contrast", "probability_greater"]
+__all__ = ["Contrast", "chance_words", "probability_greater", "share"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,10 +119,10 @@ class Contrast:
     def sentence(self) -> str:
         """The difference as a paper would print it."""
         a, b = self.systems
-        chance = "" if np.isnan(self.p_greater) else f"; P({a} > {b}) = {share(self.p_greater)}"
+        chance = "" if np.isnan(self.p_greater) else f"; {chance_words(f'P({a} > {b})', self.p_greater)}"
         zone = ""
         if self.rope is not None and not np.isnan(self.p_equivalent):
-            zone = f", P(|difference| < {self.rope:g}) = {share(self.p_equivalent)}"
+            zone = f", {chance_words(f'P(|difference| < {self.rope:g})', self.p_equivalent)}"
         return (
             f"{self.score} of {a} minus {b} on {self.benchmark}: {self.numbers}{chance}{zone}; estimand: "
             f"{self.estimand} ({ESTIMANDS[self.estimand]}); {self.design_words}; {METHODS[self.method]}"
@@ -199,6 +199,18 @@ def probability_greater(difference: np.ndarray) -> np.ndarray:
     0.625
     """
     return np.asarray((difference > 0).mean(axis=0) + (difference == 0).mean(axis=0) / 2)
+
+
+def chance_words(what: str, probability: float) -> str:
+    """A probability and what it is of.
+
+    Examples
+    --------
+    >>> chance_words("P(a > b)", 0.25), chance_words("P(a > b)", 1.0)
+    ('P(a > b) = .250', 'P(a > b) > .999')
+    """
+    text = share(probability)
+    return f"{what} {text}" if text[0] in "<>" else f"{what} = {text}"
 
 
 def share(probability: float) -> str:

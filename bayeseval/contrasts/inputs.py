@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -78,7 +78,8 @@ def coupled_pairs(a: Any, b: Any, what: str) -> Pairs:
                 f"{what} pairs generations one by one, which counts cannot tell: it takes the Outcomes of both "
                 f"systems, or posteriors fitted to Outcomes, but {kind} was given"
             )
-    return Pairs.of(found[0], found[1], coupled=True)
+    first, second = cast(list[Outcomes], found)
+    return Pairs.of(first, second, coupled=True)
 
 
 def equal_seeds(a: Outcomes | None, b: Outcomes | None) -> tuple[int, int]:

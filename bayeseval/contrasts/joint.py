@@ -211,7 +211,7 @@ def bootstrap_draws(
         size = np.bincount(clusters).astype(float)
         rows = np.stack([np.bincount(clusters, column) for column in table.T], axis=1)
         rows, size = rows[size > 0], size[size > 0]
-        times = np.ones(len(rows))
+        times = np.ones(len(rows), dtype=np.int64)
         pseudo = pseudo_sizes((rows / size[:, None]).T) * size.mean()
     step = max(1, BLOCK // len(rows))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayeseval.arrays import Floats
-from bayeseval.contrasts.difference import share
+from bayeseval.contrasts.difference import chance_words, share
 from bayeseval.contrasts.joint import METHODS
 from bayeseval.display import html_table
 from bayeseval.posterior.scores import ESTIMANDS, decimals
@@ -217,7 +217,7 @@ class Ranking:
         return (
             f"{len(self)} systems by {self.score} on {self.benchmark}: first {first['system']} with "
             f"{first['value']:.{digits}f} [{first['lower']:.{digits}f}, {first['upper']:.{digits}f}], {ranks} "
-            f"({100 * self.prob:.4g}% credible intervals), best with probability {share(float(first['p_best']))}; "
+            f"({100 * self.prob:.4g}% credible intervals), {chance_words('P(best)', float(first['p_best']))}; "
             f"{told}; estimand: {self.estimand} ({ESTIMANDS[self.estimand]}); {self.n_prompts:,} common prompts; "
             f"{METHODS[self.method]}"
         )

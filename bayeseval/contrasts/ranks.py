@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -89,7 +90,8 @@ def rank(
     draws = require_positive_integer("draws", draws)
     if rope is not None and not (np.isfinite(rope) and 0 < rope < 1):
         raise OptionError(f"rope is half a width, more than 0 and less than 1, but {rope!r} was given")
-    runs = runs_of(systems)
+    given: Any = systems
+    runs = runs_of(given)
     if len(runs) < 2:
         raise DataError(f"a ranking needs two systems or more, but {len(runs)} was given")
     found = in_text_order(aligned([run.source for run in runs], "a ranking"))
