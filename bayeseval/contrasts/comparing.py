@@ -173,7 +173,8 @@ def _coupled(
     pairs = coupled_pairs(given[0], given[1], "coupled=True")
     found = in_text_order(aligned([run.source for run in runs], WHAT))
     rng = np.random.default_rng([seed, 23, *sorted(zlib.crc32(name.encode()) for name in found.systems)])
-    value, correlation = shared_noise_correlation(metric, pairs.tables, draws, rng)
+    swapped = found.systems[0] > found.systems[1]
+    value, correlation = shared_noise_correlation(metric, (pairs.swapped() if swapped else pairs).tables, draws, rng)
     facts = _facts(found, metric, "coupled", value)
     warnings = [*found.warnings, *pairs.warnings]
     if estimand == "population":
@@ -186,7 +187,6 @@ def _coupled(
         )
     posteriors = [fitted(run, seed) for run in found.runs]
     first, second = (benchmark_draws(post, found, place, metric, draws, seed) for place, post in enumerate(posteriors))
-    swapped = found.systems[0] > found.systems[1]
     ordered = with_correlation(*((second, first) if swapped else (first, second)), correlation, rng)
     model = model_warnings(post.score(metric, "benchmark") for post in posteriors)
     return Joint(ordered[:, ::-1] if swapped else ordered, "posterior", (*warnings, *model)), facts

@@ -233,7 +233,7 @@ def pseudo_sizes(estimates: Floats) -> Floats:
     r"""How much better or worse each system is on its pseudo-prompts (system,).
 
     Of two systems each takes half of :math:`\delta`, as the one is better where the other is worse. Of more, whose
-    pseudo-prompts are independent, each takes :math:`\delta/\sqrt2` of the system it differs from least.
+    pseudo-prompts are independent, each takes :math:`1/\sqrt2` of the smallest :math:`\delta` of its pairs.
 
     Examples
     --------

@@ -80,8 +80,8 @@ class CoupledSavings:
     marginals : pandas.DataFrame or None
         One row a system: whether coupled and independent runs have the same P(correct), as correct coupling leaves it.
         Columns system, coupled, independent (means), difference, se, p_mean (normal test of equal means, given how
-        often both together were correct on each prompt), p_prompts (permutation test of equal P(correct) on every
-        prompt).
+        often both together were correct on each prompt), p_prompts (test of equal P(correct) on every prompt, against
+        larger differences).
     prob : float
     warnings : tuple of str
     """
@@ -265,7 +265,7 @@ def coupled_savings(
         pairs, runs = _matched(pairs, runs)
     marginals = None
     if runs is not None:
-        marginals = marginal_tests(pairs, runs, seed)
+        marginals = marginal_tests(pairs, runs)
         low = marginals[marginals[["p_mean", "p_prompts"]].min(axis=1) < 0.01]
         warnings += [
             f"coupled and independent runs of {row.system} do not have the same P(correct) (p = "
