@@ -188,7 +188,7 @@ def _coupled(
     posteriors = [fitted(run, seed) for run in found.runs]
     first, second = (benchmark_draws(post, found, place, metric, draws, seed) for place, post in enumerate(posteriors))
     ordered = with_correlation(*((second, first) if swapped else (first, second)), correlation, rng)
-    model = model_warnings(post.score(metric, "benchmark") for post in posteriors)
+    model = model_warnings(posteriors, metric, estimand)
     return Joint(ordered[:, ::-1] if swapped else ordered, "posterior", (*warnings, *model)), facts
 
 
@@ -208,7 +208,8 @@ def _unpaired(runs: tuple[Run, Run], metric: Metric, estimand: str, draws: int, 
             f"a contrast needs one benchmark, but they are {benchmarks[0]!r} and {benchmarks[1]!r}; where that is one "
             f"benchmark under two names, give it one"
         )
-    scores = [fitted(run.source, seed).score(metric, estimand) for run in runs]
+    posteriors = [fitted(run.source, seed) for run in runs]
+    scores = [post.score(metric, estimand) for post in posteriors]
     columns = [
         shuffled(one.draws, draws, np.random.default_rng([seed, 24, zlib.crc32(name.encode())]))
         for one, name in zip(scores, names, strict=True)
@@ -226,7 +227,7 @@ def _unpaired(runs: tuple[Run, Run], metric: Metric, estimand: str, draws: int, 
         noise,
         "unpaired",
     )
-    return Joint(np.stack(columns, axis=1), "separate", model_warnings(scores)), facts
+    return Joint(np.stack(columns, axis=1), "separate", model_warnings(posteriors, metric, estimand)), facts
 
 
 def _of_pair(pair: Any, metric: Metric, estimand: str, seed: int) -> tuple[Joint, Facts]:

@@ -42,7 +42,6 @@ from bayeseval.model_data import keyed_cells
 from bayeseval.posterior.aligned import Aligned
 from bayeseval.posterior.posterior import Posterior
 from bayeseval.posterior.prompt_draws import BLOCK, evaluator, in_threads, unbiased_mean
-from bayeseval.posterior.scores import Score
 
 __all__ = [
     "METHODS",
@@ -104,7 +103,7 @@ def joint_draws(aligned: Aligned, metric: Metric, estimand: str, draws: int, see
         found = np.stack(
             [benchmark_draws(post, aligned, place, metric, draws, seed) for place, post in enumerate(posteriors)], 1
         )
-        return Joint(found, "posterior", model_warnings(post.score(metric, estimand) for post in posteriors))
+        return Joint(found, "posterior", model_warnings(posteriors, metric, estimand))
     adaptive = [
         name for name, c, k in zip(aligned.systems, aligned.correct, aligned.generations, strict=True)
         if adaptive_hint(c, k)
@@ -123,7 +122,7 @@ def joint_draws(aligned: Aligned, metric: Metric, estimand: str, draws: int, see
     said = (
         f"{why}: the difference comes from draws of P(correct), and its interval is wider than paired data could give"
     )
-    model = model_warnings(post.score(metric, estimand) for post in posteriors)
+    model = model_warnings(posteriors, metric, estimand)
     return Joint(found, "reweighted", (*model, said))
 
 
@@ -131,21 +130,18 @@ def joint_draws(aligned: Aligned, metric: Metric, estimand: str, draws: int, see
 
 
 def benchmark_draws(post: Posterior, aligned: Aligned, place: int, metric: Metric, draws: int, seed: int) -> Floats:
-    """Draws (draw,) of the score of one system on the common prompts, in a random order of its own.
+    """Draws (draw,) of the score of one system on the common prompts, as `Posterior.score` makes them.
 
-    Where the common prompts are all of its prompts, they are those of `Posterior.score`.
+    Where the model of P(correct) fails its check, the mean is the unbiased one with the noise of its generations.
     """
-    rng = _stream(seed, aligned.systems[place], 1)
-    if len(aligned.prompt) == len(post.counts):
-        return shuffled(post.score(metric, "benchmark").draws, draws, rng)
     correct, generations = aligned.correct[place], aligned.generations[place]
     if metric.kind == "mean" and post.check().misfit and not adaptive_hint(correct, generations):
-        stream = (seed, zlib.crc32(aligned.systems[place].encode()))
-        plain = unbiased_mean(correct, generations, draws, stream)
+        plain = unbiased_mean(correct, generations, draws, (seed, zlib.crc32(aligned.systems[place].encode())))
         if plain is not None:
-            return shuffled(plain, draws, rng)
-    evaluate = evaluator(metric)
-    return over_prompt_draws(post, aligned, place, draws, seed, lambda p, start: evaluate(p).mean(axis=1))
+            return plain
+    evaluate, conditioned = evaluator(metric), prompt_sampler(post, aligned, place, draws, seed)
+    starts = range(0, draws, block(aligned))
+    return np.concatenate(in_threads(lambda start: evaluate(conditioned(start)).mean(axis=1), starts))
 
 
 def with_correlation(first: Floats, second: Floats, correlation: Floats, rng: np.random.Generator) -> Floats:
@@ -258,42 +254,42 @@ def population_draws(
     evaluate = evaluator(metric)
     units = len(aligned.prompt) if clusters is None else int(clusters.max()) + 1
 
-    def reduce(p: Floats, start: int) -> Floats:
-        weights = np.random.default_rng([seed, 22, start]).standard_exponential((len(p), units))
-        weights = weights if clusters is None else weights[:, clusters]
-        return np.asarray(np.einsum("sn,sn->s", evaluate(p), weights) / weights.sum(axis=1))
+    samplers = [prompt_sampler(post, aligned, place, draws, seed) for place, post in enumerate(posteriors)]
 
-    columns = [over_prompt_draws(post, aligned, place, draws, seed, reduce) for place, post in enumerate(posteriors)]
-    return np.clip(np.stack(columns, axis=1), 0.0, 1.0)
+    def work(start: int) -> Floats:
+        count = min(block(aligned), draws - start)
+        weights = np.random.default_rng([seed, 22, start]).standard_exponential((count, units))
+        weights = weights if clusters is None else weights[:, clusters]
+        sums = [np.einsum("sn,sn->s", evaluate(sampler(start)), weights) for sampler in samplers]
+        return np.asarray(np.stack(sums, axis=1) / weights.sum(axis=1, keepdims=True))
+
+    return np.clip(np.concatenate(in_threads(work, range(0, draws, block(aligned)))), 0.0, 1.0)
 
 
 # What both need ------------------------------------------------------------------------------------------------------
 
 
-def over_prompt_draws(
-    post: Posterior,
-    aligned: Aligned,
-    place: int,
-    draws: int,
-    seed: int,
-    reduce: Callable[[Floats, int], Floats],
-) -> Floats:
-    """What ``reduce`` makes of draws of P(correct) (draw, prompt) of the common prompts, a block of draws at a time.
+def block(aligned: Aligned) -> int:
+    """Draws that are made at once."""
+    return max(1, BLOCK // len(aligned.prompt))
 
-    The draws come in an order of their own; ``reduce`` is also told at which draw its block begins.
+
+def prompt_sampler(post: Posterior, aligned: Aligned, place: int, draws: int, seed: int) -> Callable[[int], np.ndarray]:
+    """A function that makes draws of P(correct) (draw, prompt) of the common prompts, for the block that begins there.
+
+    The posterior's draws come in an order of the system's own.
     """
     at = aligned.place[place]
     key = None if post.key is None else post.key[at]
-    cells = keyed_cells(aligned.correct[place], aligned.generations[place], key)
+    correct, generations, cell_key, cell = keyed_cells(aligned.correct[place], aligned.generations[place], key)
     chosen = shuffled(np.arange(post.n_draws), draws, _stream(seed, aligned.systems[place], 2))
-    step = max(1, BLOCK // len(aligned.prompt))
 
-    def work(start: int) -> Floats:
+    def sample(start: int) -> np.ndarray:
+        part = post.distribution.take(chosen[start : start + block(aligned)])
         rng = _stream(seed, aligned.systems[place], 3, start)
-        part = post.distribution.take(chosen[start : start + step])
-        return reduce(part.condition(cells[0], cells[1], cells[2]).draw(rng, cells[3]), start)
+        return part.condition(correct, generations, cell_key).draw(rng, cell)
 
-    return np.concatenate(in_threads(work, range(0, draws, step)))
+    return sample
 
 
 def shuffled(values: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -319,8 +315,10 @@ def _stream(seed: int, system: str, *more: int) -> np.random.Generator:
     return np.random.default_rng([seed, zlib.crc32(system.encode()), *more])
 
 
-def model_warnings(scores: Iterable[Score]) -> tuple[str, ...]:
-    """Warnings of scores of several systems, each beginning with its system."""
+def model_warnings(posteriors: Iterable[Posterior], metric: Metric, estimand: str) -> tuple[str, ...]:
+    """What is to be said beside the scores of several systems, each sentence beginning with its system."""
     return tuple(
-        text if text.startswith(one.system) else f"{one.system}: {text}" for one in scores for text in one.warnings
+        text if text.startswith(post.system) else f"{post.system}: {text}"
+        for post in posteriors
+        for text in (*post.check().warnings_for(estimand), *post.caveats(metric, estimand))
     )
