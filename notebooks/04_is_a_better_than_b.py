@@ -13,12 +13,12 @@
 # %% [markdown]
 # # Is A better than B?
 #
-# *Sixteen systems answered the 15 problems of AIME 2025 I, four times each. The leaderboard has an order. How much of it
-# can be believed?*
+# *Sixteen systems answered the 15 problems of AIME 2025 I, four times each. The leaderboard has an order. How much of
+# it can be believed?*
 #
-# The intervals of two scores do not answer that. Both systems met the same problems, and what is hard for one is hard for
-# the other: the difference has to be taken problem by problem. Everything here runs on data that come with the package, in
-# less than a minute.
+# The intervals of two scores do not answer that. Both systems met the same problems, and what is hard for one is hard
+# for the other: the difference has to be taken problem by problem. Everything here runs on data that come with the
+# package, in less than a minute.
 
 # %%
 from pathlib import Path
@@ -47,8 +47,8 @@ difference
 ax = difference.plot()
 
 # %% [markdown]
-# "Prompts like these" is what most claims are about: would the order hold on the next contest? On *these* 15 problems the
-# question is easier, since only the noise of the generations is uncertain.
+# "Prompts like these" is what most claims are about: would the order hold on the next contest? On *these* 15 problems
+# the question is easier, since only the noise of the generations is uncertain.
 
 # %%
 be.contrast(a, b, estimand="benchmark", seed=1)
@@ -87,7 +87,7 @@ pairs = ranking.pairs()
 pairs["verdict"].value_counts()
 
 # %% [markdown]
-# On these very problems more can be said. The order is the same, but more systems are told apart.
+# On these very problems more can be said. The order is much the same, and more systems are told apart.
 
 # %%
 here = be.rank(runs, estimand="benchmark", seed=1)
@@ -96,8 +96,8 @@ pd.DataFrame({"like these": pairs["verdict"].value_counts(), "these": here.pairs
 # %% [markdown]
 # ## One generation each
 #
-# Many tables have one answer to a prompt. What counts then is the number of prompts that one system alone has right. Of
-# 220 prompts, 25 are answered by A alone and 10 by B alone; 120 by both, 65 by neither.
+# Many tables have one answer to a prompt. What counts then is the number of prompts that one system alone has right.
+# Of 220 prompts, 25 are answered by A alone and 10 by B alone; 120 by both, 65 by neither.
 
 # %%
 table = (120, 25, 10, 65)
@@ -106,8 +106,8 @@ two = be.Counts.from_arrays(np.repeat([1, 0, 1, 0], table), 1, system="B")
 be.contrast(one, two, draws=100_000, seed=1)
 
 # %% [markdown]
-# P(A > B) is .9943, that of a flat prior on the four outcomes. A comparison that forgets the pairing has p = .14, and would
-# have called this nothing.
+# P(A > B) is .9943, that of a flat prior on the four outcomes. A comparison that forgets the pairing has p = .14, and
+# would have called this nothing.
 #
 # ## Did the runs share their noise?
 #
@@ -119,9 +119,8 @@ rng = np.random.default_rng(1)
 p = rng.beta(1.2, 1, 200)[:, None]
 noise, own = rng.random((2, 200, 6))
 first = be.Outcomes.from_matrix((noise < p).astype(int), system="16 bit")
-second = be.Outcomes.from_matrix(
-    (np.where(rng.random((200, 6)) < 0.6, noise, own) < p**1.1).astype(int), system="8 bit"
-)
+mixed = np.where(rng.random((200, 6)) < 0.6, noise, own)
+second = be.Outcomes.from_matrix((mixed < p**1.1).astype(int), system="8 bit")
 be.shared_noise(first, second)
 
 # %% [markdown]
@@ -133,9 +132,9 @@ be.coupled_savings(first, second)
 # %% [markdown]
 # ## On real coupled generations
 #
-# [Corvelo Benz et al.](https://arxiv.org/abs/2502.01754) ran 19 systems on GSM8K with shared and with separate noise. Their
-# repository states no licence, so bayeseval does not ship the answers. Where a folder `shared` with the data lies beside
-# the checkout, here is a system against its own 8-bit copy.
+# [Corvelo Benz et al.](https://arxiv.org/abs/2502.01754) ran 19 systems on GSM8K with shared and with separate noise.
+# Their repository states no licence, so bayeseval does not ship the answers. Where a folder `shared` with the data
+# lies beside the checkout, here is a system against its own 8-bit copy.
 
 # %%
 places = [folder / "shared/data/coupled-gsm8k/outcomes.parquet" for folder in [Path.cwd(), *Path.cwd().parents]]
