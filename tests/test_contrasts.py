@@ -64,6 +64,15 @@ def test_one_generation_a_prompt_has_the_probability_of_a_dirichlet(table: Any, 
     assert found.p_greater == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / draws) + 1e-9)
 
 
+def test_nothing_is_cut_off_where_scores_are_near_one() -> None:
+    found = be.contrast(*one_each(28, 2, 0, 0), draws=100_000, seed=1)
+    exact = 1 - 0.5**3  # P(Gamma(3) > Gamma(1))
+    assert found.p_greater == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 100_000))
+    ranking = be.rank(one_each(28, 2, 0, 0), seed=1)
+    assert ranking.to_frame().loc[0, "value"] == pytest.approx(1, abs=0.005)
+    assert ranking.to_frame()["upper"].max() <= 1
+
+
 def test_systems_that_never_differ_are_equally_good() -> None:
     found = be.contrast(*one_each(30, 0, 0, 10), seed=3)
     assert found.p_greater == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(4000))

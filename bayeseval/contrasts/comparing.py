@@ -275,7 +275,7 @@ def _noise(metric: Metric, correct: np.ndarray, generations: np.ndarray, correla
 def _result(
     joint: Joint, facts: Facts, metric: Metric, estimand: str, rope: float | None, prob: float, power: float
 ) -> Contrast:
-    difference = joint.draws[:, 0] - joint.draws[:, 1]
+    difference = np.clip(joint.draws[:, 0] - joint.draws[:, 1], -1.0, 1.0)
     value, sd, lower, upper = summarise(difference, prob)
     greater = float(probability_greater(difference))
     inside = float("nan") if rope is None else float((np.abs(difference) < rope).mean())

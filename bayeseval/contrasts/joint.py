@@ -191,6 +191,7 @@ def bootstrap_draws(
     Returns
     -------
     float array (draw, system)
+        Not cut off at 0 and 1, where pseudo-prompts reach beyond: that would bias differences near the ends.
 
     Examples
     --------
@@ -221,7 +222,7 @@ def bootstrap_draws(
             shift[:, 1] = -shift[:, 0]
         return np.asarray((weights @ rows + shift * pseudo) / (weights @ size)[:, None])
 
-    found = np.clip(np.concatenate(in_threads(work, range(0, draws, step))), 0.0, 1.0)
+    found = np.concatenate(in_threads(work, range(0, draws, step)))
     return found[:, np.argsort(order)]
 
 

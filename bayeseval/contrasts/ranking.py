@@ -124,7 +124,7 @@ class Ranking:
         import pandas as pd
 
         tails = [(1 - self.prob) / 2, (1 + self.prob) / 2]
-        lower, upper = np.quantile(self.draws, tails, axis=0)
+        lower, upper = np.clip(np.quantile(self.draws, tails, axis=0), 0.0, 1.0)
         # Ranks are whole numbers: the ends are ranks that were drawn, so that the interval holds at least `prob`.
         low, high = np.quantile(self.ranks, tails, axis=0, method="inverted_cdf")
         return pd.DataFrame(
