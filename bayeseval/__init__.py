@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from bayeseval.comparison.sensitivity import prior_sensitivity as prior_sensitivity
     from bayeseval.comparison.stacked import Stacked as Stacked
     from bayeseval.conformance import check_model as check_model
+    from bayeseval.contrasts.accident import shared_noise as shared_noise
+    from bayeseval.contrasts.comparing import contrast as contrast
+    from bayeseval.contrasts.ranks import rank as rank
+    from bayeseval.contrasts.savings import coupled_savings as coupled_savings
     from bayeseval.counts import Counts as Counts
     from bayeseval.credits import Credits as Credits
     from bayeseval.datasets import example as example
@@ -95,6 +99,10 @@ _HOMES = {
     "compare_decoding": "planning.comparing.decoding",
     "compare_intervals": "intervals",
     "compare_models": "comparison.models",
+    "contrast": "contrasts.comparing",
+    "coupled_savings": "contrasts.savings",
+    "shared_noise": "contrasts.accident",
+    "rank": "contrasts.ranks",
     "copy_model": "catalogue",
     "credit_moments": "estimators.credit",
     "example": "datasets",

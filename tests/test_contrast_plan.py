@@ -9,6 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import bayeseval as be
+from bayeseval.estimators.coupled import kappa_hat
 from bayeseval.estimators.variance import variance_components
 from bayeseval.pairs import pair_tables
 from bayeseval.planning.comparing.contrast_law import ContrastLaw
@@ -16,7 +17,6 @@ from bayeseval.planning.comparing.moments import (
     Moments,
     bootstrap_moments,
     given_moments,
-    kappa_hat,
     noise_ratio,
     project_covariance,
 )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from bayeseval import metrics
 from bayeseval.errors import OptionError
 from bayeseval.metrics import Metric
+from bayeseval.metrics.names import metric_named
 from bayeseval.planning import SystemGuess
 
 __all__ = [
@@ -15,28 +14,16 @@ __all__ = [
     "tokens_from",
 ]  # fmt: skip
 
-_METRIC = re.compile(r"(?P<kind>pass@|pass\^|g-?pass@|mg-?pass@)(?P<k>\d+)(?:[:_](?P<tau>[\d./]+))?", re.IGNORECASE)
-
 
 def metric_from(text: str) -> Metric:
-    """A metric as people write it.
+    """A metric as people write it; see `bayeseval.metrics.names.metric_named`.
 
     Examples
     --------
-    >>> [metric_from(text).name for text in ("mean", "pass@16", "pass^4", "g-pass@16:0.5", "mG-Pass@8")]
-    ['mean', 'pass@16', 'pass^4', 'G-Pass@16 (τ = 0.5)', 'mG-Pass@8']
+    >>> metric_from("g-pass@16:0.5").name
+    'G-Pass@16 (τ = 0.5)'
     """
-    found = _METRIC.fullmatch(text.strip())
-    if text.strip().lower() == "mean":
-        return metrics.mean()
-    if found is None or (found["tau"] is None) == found["kind"].lower().startswith("g"):
-        raise OptionError(
-            f"--metric must look like pass@16, pass^4, g-pass@16:0.5 or mg-pass@16, but {text!r} was given"
-        )
-    kind, k = found["kind"].lower().replace("-", ""), int(found["k"])
-    if kind == "gpass@":
-        return metrics.g_pass(k, found["tau"])
-    return {"pass@": metrics.pass_at, "pass^": metrics.pass_hat, "mgpass@": metrics.mg_pass}[kind](k)
+    return metric_named(text, "--metric")
 
 
 def priors_from(texts: Sequence[str]) -> dict[str, tuple[float, ...]]:

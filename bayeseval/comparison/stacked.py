@@ -245,12 +245,13 @@ class Stacked(Posterior):
             return score
         return replace(score, warnings=(*score.warnings, self._families(metric, estimand, prob)))
 
-    def _caveats(self, metric: Metric, estimand: str) -> tuple[str, ...]:
+    def caveats(self, metric: Metric, estimand: str) -> tuple[str, ...]:
+        """What is to be said beside a score: of scores far beyond the data, what the families say apart."""
         # Far beyond the data the families themselves are told of, in place of the sentence about one of them.
         far = metric.k > EXTRAPOLATION_WARNING * self.typical_generations
         if far and not (estimand == "benchmark" and self.check().misfit):
             return ()
-        return super()._caveats(metric, estimand)
+        return super().caveats(metric, estimand)
 
     def _families(self, metric: Metric, estimand: str, prob: float) -> str:
         """What the families say that the data do not rule out: least and most, in a sentence."""

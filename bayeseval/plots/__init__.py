@@ -12,6 +12,7 @@ from bayeseval.plots.assurance import plot_kept_assurance
 from bayeseval.plots.calibration import plot_calibration, plot_coverage
 from bayeseval.plots.checks import plot_check
 from bayeseval.plots.comparison import plot_comparison
+from bayeseval.plots.contrast import plot_contrast, plot_coupled_savings
 from bayeseval.plots.contrast_plan import plot_contrast_plan, plot_order_plan
 from bayeseval.plots.credit import plot_credit_distribution
 from bayeseval.plots.curves import plot_pass_curve
@@ -26,6 +27,7 @@ from bayeseval.plots.intervals import plot_intervals
 from bayeseval.plots.looks import plot_looks, plot_simulated_error
 from bayeseval.plots.planning import plot_assurance, plot_plan
 from bayeseval.plots.preferences import plot_preference_ranking, plot_rank_probabilities, plot_win_rates
+from bayeseval.plots.ranking import plot_pairwise, plot_ranking, plot_ranks
 from bayeseval.plots.single import plot_score
 
 __all__ = [
@@ -35,7 +37,9 @@ __all__ = [
     "plot_check",
     "plot_comparison",
     "plot_credit_distribution",
+    "plot_contrast",
     "plot_contrast_plan",
+    "plot_coupled_savings",
     "plot_coverage",
     "plot_decoding",
     "plot_extrapolation",
@@ -46,11 +50,14 @@ __all__ = [
     "plot_kept_assurance",
     "plot_order_plan",
     "plot_looks",
+    "plot_pairwise",
     "plot_pass_curve",
     "plot_plan",
     "plot_preference_ranking",
     "plot_prompt_distribution",
     "plot_rank_probabilities",
+    "plot_ranking",
+    "plot_ranks",
     "plot_score",
     "plot_scores",
     "plot_simulated_error",

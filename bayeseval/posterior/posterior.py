@@ -374,10 +374,11 @@ class Posterior:
             n_generations=int(self.counts.generations.sum()),
             method=method,
             extrapolated=metric.k > self.typical_generations,
-            warnings=self.check().warnings_for(estimand) + self._caveats(metric, estimand),
+            warnings=self.check().warnings_for(estimand) + self.caveats(metric, estimand),
         )
 
-    def _caveats(self, metric: Metric, estimand: str) -> tuple[str, ...]:
+    def caveats(self, metric: Metric, estimand: str) -> tuple[str, ...]:
+        """What is to be said beside a score, besides what the check says."""
         seen = self.typical_generations
         if self.check().misfit and estimand == "benchmark" and metric.k > 1:
             return (

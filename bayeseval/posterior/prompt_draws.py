@@ -22,7 +22,15 @@ from bayeseval.metrics import Metric
 from bayeseval.model_data import keyed_cells, unique_cells
 from bayeseval.prompts import PromptDistribution
 
-__all__ = ["BLOCK", "benchmark_scores", "bootstrap_scores", "in_threads", "prompt_summaries", "unbiased_mean"]
+__all__ = [
+    "BLOCK",
+    "benchmark_scores",
+    "bootstrap_scores",
+    "evaluator",
+    "in_threads",
+    "prompt_summaries",
+    "unbiased_mean",
+]
 
 T = TypeVar("T")
 
@@ -194,6 +202,7 @@ def prompt_summaries(
 
 
 def evaluator(metric: Metric) -> Callable[[np.ndarray], np.ndarray]:
+    """The score as a function of an array of P(correct); a table where that is much faster."""
     if metric.kind == "mean":
         return lambda p: p
     if metric.kind in ("g_pass", "mg_pass") and metric.k <= TABLE_LIMIT:

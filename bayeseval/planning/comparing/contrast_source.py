@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from bayeseval.errors import DataError, OptionError, require_positive_integer
+from bayeseval.estimators.coupled import kappa_hat
 from bayeseval.outcomes import Outcomes
 from bayeseval.pairs import pair_tables
 from bayeseval.planning.comparing.contrast_law import PilotCounts
-from bayeseval.planning.comparing.moments import Moments, given_moments, kappa_bound, kappa_hat
+from bayeseval.planning.comparing.moments import Moments, given_moments, kappa_bound
 from bayeseval.planning.comparing.sources import Aligned, SystemGuess, align, apart, moments_of
 
 __all__ = ["ContrastSource", "contrast_source", "sizes_of", "with_kappa"]

@@ -27,7 +27,6 @@ __all__ = [
     "bootstrap_moments",
     "given_moments",
     "kappa_bound",
-    "kappa_hat",
     "noise_ratio",
     "project_covariance",
 ]
@@ -250,45 +249,6 @@ def given_moments(mean: ArrayLike, sd: ArrayLike, correlation: float = 0.0) -> M
     between = np.outer(sigma, sigma) * np.where(np.eye(mu.size, dtype=bool), 1.0, correlation)
     within = mu * (1 - mu) - sigma**2
     return Moments(mu[None], between[None], within[None], np.zeros(1), 0.0)
-
-
-def kappa_hat(tables: ArrayLike) -> Floats:
-    r"""Within-prompt covariance of two systems whose generations share their noise, unbiased, for every prompt.
-
-    .. math:: \hat\kappa_i = \frac{k_i}{k_i-1}\Bigl(\frac{n_{11}}{k_i} - \hat p_{iA}\hat p_{iB}\Bigr)
-
-    Parameters
-    ----------
-    tables : int array (prompt, 4)
-        Pairs of generations with the same noise: both correct, only A, only B, neither.
-
-    Returns
-    -------
-    float array (prompt,)
-        NaN for prompts with fewer than two pairs.
-
-    Notes
-    -----
-    Generations are paired by their number: under coupled generation [1]_ generation j of both systems used the same
-    random numbers.
-
-    References
-    ----------
-    .. [1] Corvelo Benz et al. (2025). Evaluation of Large Language Models via Coupled Token Generation.
-       https://arxiv.org/abs/2502.01754
-
-    Examples
-    --------
-    >>> kappa_hat([[4, 1, 2, 3], [1, 0, 0, 0]]).round(4)
-    array([0.1111,    nan])
-    """
-    counts = np.asarray(tables)
-    if counts.ndim != 2 or counts.shape[1] != 4:
-        raise DataError(f"tables hold four counts a prompt (both, only A, only B, neither), not shape {counts.shape}")
-    both, only_a, only_b, _ = counts.T.astype(float)
-    k = counts.sum(axis=1).astype(float)
-    pairs = np.where(k > 1, k * (k - 1), np.nan)
-    return np.asarray((k * both - (both + only_a) * (both + only_b)) / pairs)
 
 
 def kappa_bound(within: ArrayLike) -> float:

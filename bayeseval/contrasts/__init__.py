@@ -1,0 +1,1 @@
+"""Is A better than B? Differences of two systems, ranks of many, and what shared noise of generations brings."""
