@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from bayeseval.comparison.sensitivity import prior_sensitivity as prior_sensitivity
     from bayeseval.comparison.stacked import Stacked as Stacked
     from bayeseval.conformance import check_model as check_model
+    from bayeseval.consistency.data_map import DataMap as DataMap
+    from bayeseval.consistency.data_map import data_map as data_map
+    from bayeseval.consistency.verdicts import read_verdicts as read_verdicts
     from bayeseval.counts import Counts as Counts
     from bayeseval.credits import Credits as Credits
     from bayeseval.datasets import example as example
@@ -74,6 +77,7 @@ _HOMES = {
     "Counts": "counts",
     "CreditPosterior": "posterior.credit",
     "Credits": "credits",
+    "DataMap": "consistency.data_map",
     "Looks": "planning.looking.looks",
     "Outcomes": "outcomes",
     "Pairs": "pairs",
@@ -89,6 +93,7 @@ _HOMES = {
     "compare_models": "comparison.models",
     "copy_model": "catalogue",
     "credit_moments": "estimators.credit",
+    "data_map": "consistency.data_map",
     "example": "datasets",
     "fit": "fitting",
     "frontier": "planning.designs",
@@ -106,6 +111,7 @@ _HOMES = {
     "prior_predictive": "priors",
     "prior_sensitivity": "comparison.sensitivity",
     "read": "readers",
+    "read_verdicts": "consistency.verdicts",
     "report": "reporting",
     "stop_anytime": "planning.looking.stopping",
     "stop_at_direction": "planning.looking.stopping",

@@ -24,14 +24,16 @@ from bayeseval.consistency.entropy import (
     normalised_consistency,
 )
 
-__all__ = ["COLUMNS", "LEAST_CONSISTENT", "MOST_CORRECT", "Pattern", "cluster_draws", "summaries"]
+__all__ = [
+    "COLUMNS", "LEAST_CONSISTENT", "MOST_CORRECT", "Pattern", "cluster_draws", "stick_draws", "summaries",
+]  # fmt: skip
 
 DRAWS = 4000
 MOST_CORRECT, LEAST_CONSISTENT = 0.1, -0.8
 """The published rule flags prompts with at most this share of correct answers and at least this consistency."""
 LEAD = 0.5
 """A wrong answer is dominant whose probability is larger than that of the right one by more than this."""
-UNBROKEN = 1e-9
+UNBROKEN = 1e-6
 COLUMNS = (
     "mean", "lower", "upper", "consistency", "normalised", "entropy", "entropy_lower", "entropy_upper", "modal_share",
     "modal_share_held_out", "low_and_consistent", "dominant_wrong",
@@ -63,8 +65,37 @@ class Pattern:
         return np.array([*self.right, *self.wrong, *([self.none] if self.none else [])], dtype=np.int64)
 
 
+def stick_draws(gamma: float, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Draws of how a Dirichlet process shares out what is not seen yet: the first part, and the entropy of all parts.
+
+    Parameters
+    ----------
+    gamma : float
+    draws : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    first, entropy : float array (draw,)
+        Sticks are broken until less than a millionth is expected to be left, which the last one takes.
+
+    Examples
+    --------
+    The expected entropy is that of the prior, digamma(gamma + 1) - digamma(1).
+
+    >>> first, entropy = stick_draws(1.0, 20_000, np.random.default_rng(1))
+    >>> round(float(entropy.mean()), 1), round(float(first.mean()), 1)
+    (1.0, 0.5)
+    """
+    sticks = int(min(np.ceil(np.log(UNBROKEN) / np.log(gamma / (1 + gamma))), 2000)) + 1
+    broken = rng.beta(1.0, gamma, (draws, sticks))
+    broken[:, -1] = 1.0
+    left = np.cumprod(np.concatenate([np.ones((draws, 1)), 1.0 - broken[:, :-1]], axis=1), axis=1)
+    return broken[:, 0], _entropy(broken * left)
+
+
 def cluster_draws(counts: Integers, gamma: float, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Draws of the probabilities of clusters, those seen and those not seen yet.
+    """Draws of the probabilities of the clusters seen, and of everything else together.
 
     Parameters
     ----------
@@ -77,22 +108,17 @@ def cluster_draws(counts: Integers, gamma: float, draws: int, rng: np.random.Gen
     Returns
     -------
     seen : float array (draw, cluster)
-    unseen : float array (draw, stick)
-        Broken until less than a billionth is expected to be left, which the last one takes; rows of both sum to 1.
+    rest : float array (draw,)
 
     Examples
     --------
-    >>> seen, unseen = cluster_draws(np.array([3, 1]), 1.0, 5, np.random.default_rng(1))
-    >>> bool(np.allclose(seen.sum(axis=1) + unseen.sum(axis=1), 1))
+    >>> seen, rest = cluster_draws(np.array([3, 1]), 1.0, 5, np.random.default_rng(1))
+    >>> bool(np.allclose(seen.sum(axis=1) + rest, 1))
     True
     """
-    sticks = int(min(np.ceil(np.log(UNBROKEN) / np.log(gamma / (1 + gamma))), 2000)) + 1
     parts = rng.standard_gamma(np.array([*counts, gamma], dtype=float), (draws, len(counts) + 1))
     parts /= parts.sum(axis=1, keepdims=True)
-    broken = rng.beta(1.0, gamma, (draws, sticks))
-    broken[:, -1] = 1.0
-    left = np.cumprod(np.concatenate([np.ones((draws, 1)), 1.0 - broken[:, :-1]], axis=1), axis=1)
-    return parts[:, :-1], parts[:, -1:] * broken * left
+    return parts[:, :-1], parts[:, -1]
 
 
 def summaries(
@@ -119,7 +145,8 @@ def summaries(
     place = {key: code for code, key in enumerate(dict.fromkeys(keys))}
     code = np.fromiter(map(place.__getitem__, keys), np.int64, len(keys))
     patterns = list(place)
-    found = np.array([_summary(pattern, gamma, prob, seed, draws) for pattern in patterns]).reshape(-1, len(COLUMNS))
+    sticks = stick_draws(gamma, draws, np.random.default_rng(seed))
+    found = np.array([_summary(pattern, gamma, prob, seed, sticks) for pattern in patterns]).reshape(-1, len(COLUMNS))
     return {name: found[code, i] for i, name in enumerate(COLUMNS)}, code, patterns
 
 
@@ -142,12 +169,14 @@ def _patterns(data: Answered) -> list[Pattern]:
     ]
 
 
-def _summary(pattern: Pattern, gamma: float, prob: float, seed: int, draws: int) -> tuple[float, ...]:
-    counts = pattern.counts
+def _summary(
+    pattern: Pattern, gamma: float, prob: float, seed: int, sticks: tuple[Floats, Floats]
+) -> tuple[float, ...]:
+    counts, draws = pattern.counts, len(sticks[0])
     judged = pattern.judged or (0, 0)
     stream = [seed, len(pattern.right), *pattern.right, len(pattern.wrong), *pattern.wrong, pattern.none, *judged]
     rng = np.random.default_rng(stream)
-    seen, unseen = cluster_draws(counts, gamma, draws, rng)
+    seen, rest = cluster_draws(counts, gamma, draws, rng)
     good, bad = len(pattern.right), len(pattern.wrong)
     if pattern.judged is not None:
         p = rng.beta(judged[0] + gamma / 2, judged[1] - judged[0] + gamma / 2, draws)
@@ -155,8 +184,8 @@ def _summary(pattern: Pattern, gamma: float, prob: float, seed: int, draws: int)
     elif good:
         p, mean = seen[:, :good].sum(axis=1), sum(pattern.right) / (counts.sum() + gamma)
     else:
-        p, mean = unseen[:, 0], gamma / (counts.sum() + gamma) / (1 + gamma)
-    entropy = _entropy(seen) + _entropy(unseen)
+        p, mean = rest * sticks[0], gamma / (counts.sum() + gamma) / (1 + gamma)
+    entropy = _entropy(np.column_stack([seen, rest])) + rest * sticks[1]
     leading = seen[:, good : good + bad].max(axis=1) if bad else np.zeros(draws)
     tails = [(1 - prob) / 2, (1 + prob) / 2]
     answers = counts[: good + bad]
@@ -165,7 +194,7 @@ def _summary(pattern: Pattern, gamma: float, prob: float, seed: int, draws: int)
         mean, *np.quantile(p, tails), float(consistency(counts)) if total else np.nan,
         float(normalised_consistency(counts)) if total else np.nan, float(entropy_process(counts, gamma)),
         *np.quantile(entropy, tails), answers.max() / total if len(answers) else 0.0,
-        float(held_out_modal_share(counts)) if total else np.nan,
+        float(held_out_modal_share(answers)) * answers.sum() / total if total else np.nan,
         float(((p <= MOST_CORRECT) & (entropy <= -LEAST_CONSISTENT)).mean()), float((leading - p > LEAD).mean()),
     )  # fmt: skip
 

@@ -15,6 +15,7 @@ from bayeseval.plots.comparison import plot_comparison
 from bayeseval.plots.contrast_plan import plot_contrast_plan, plot_order_plan
 from bayeseval.plots.credit import plot_credit_distribution
 from bayeseval.plots.curves import plot_pass_curve
+from bayeseval.plots.data_map import plot_data_map
 from bayeseval.plots.decoding import plot_decoding
 from bayeseval.plots.distribution import plot_prompt_distribution
 from bayeseval.plots.extrapolation import plot_extrapolation
@@ -36,6 +37,7 @@ __all__ = [
     "plot_credit_distribution",
     "plot_contrast_plan",
     "plot_coverage",
+    "plot_data_map",
     "plot_decoding",
     "plot_extrapolation",
     "plot_families",
