@@ -1,16 +1,17 @@
-"""Wrong gold answers planted in real results: who finds them, the posterior or the published rule? And how fast?
+"""Wrong gold answers planted in real results: who finds them, the posterior or the published rule.
 
     python benchmarks/data_map.py ../shared/data           # some minutes
     python benchmarks/data_map.py ../shared/data --write   # and writes docs/data-map/planted.json
 
-In 3% of the prompts the gold answer is replaced by another one: of a multiple choice (at most eight different answers in
-the group) by another letter that occurs in the group, else by a wrong answer that some system gave to the prompt, and by
-one that nobody gave where there is none. Correct is then what equals the planted answer. The rest stays as it is, with
-whatever wrong gold answers it has, which count as false alarms for both.
+In 3% of the prompts the gold answer is replaced by another one: of a multiple choice (at most eight different answers
+in the group) by another letter that occurs in the group, else by a wrong answer that some system gave to the prompt,
+and by one that nobody gave where there is none. Correct is then what equals the planted answer. The rest stays as it
+is, with whatever wrong gold answers it has, which count as false alarms for both.
 
-The rule flags prompts with at most 10% correct and S of at least -0.8; for several systems together, those that it flags
-for half of them or more. The ranking flags as many. Ties count with their expectation. Once each system alone, once
-all together. Data sets that are not in the folder are left out.
+The rule flags prompts with at most 10% correct and S of at least -0.8; for several systems together, those that it
+flags for half of them or more. The ranking flags as many. A second comparison takes as many prompts as were planted, of
+the rule those that most systems and then the largest S speak for. Ties count with their expectation. Each system alone,
+and all together. Data sets that are not in the folder are left out.
 """
 
 from __future__ import annotations
@@ -160,9 +161,9 @@ def main() -> None:
     for row in runs(chosen.folder):
         rows.append(row)
         print(
-            f"{row['data']}, seed {row['seed']}, {row['system']}: {row['flags']} flags, recall {row['recall_rule']:.3f} "
-            f"rule, {row['recall_ranking']:.3f} ranking; first {row['planted']}: {row['top_rule']:.3f} rule, "
-            f"{row['top_ranking']:.3f} ranking; {row['seconds']:.1f} s",
+            f"{row['data']}, seed {row['seed']}, {row['system']}: {row['flags']} flags, recall "
+            f"{row['recall_rule']:.3f} rule, {row['recall_ranking']:.3f} ranking; first {row['planted']}: "
+            f"{row['top_rule']:.3f} rule, {row['top_ranking']:.3f} ranking; {row['seconds']:.1f} s",
             flush=True,
         )
     table = pd.DataFrame(rows)

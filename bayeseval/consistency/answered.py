@@ -163,7 +163,7 @@ def _golds(outcomes: Outcomes, prompt: IntArray, first: IntArray, given: Mapping
         highest = np.full(len(first), -1, dtype=np.int64)
         np.minimum.at(lowest, prompt[known], code[known])
         np.maximum.at(highest, prompt[known], code[known])
-        for place in np.flatnonzero((highest >= 0) & (lowest < highest)):
+        for place in np.flatnonzero((highest >= 0) & (lowest < highest)).tolist():
             pair = (str(texts[lowest[place]]), str(texts[highest[place]]))
             raise DataError(
                 f"prompt {str(outcomes.prompt[first[place]])!r} has several gold answers, such as {pair[0][:60]!r} and "
@@ -217,13 +217,13 @@ def _notes(
         prompts = len(np.unique(unit[clusters.row < 0]))
         notes.append(
             f"no answer could be extracted from {number(none, 'generation')} of {len(unit):,}, at "
-            f"{number(prompts, 'prompt')} of a system: they are a cluster of their own, and never the answer of a system"
+            f"{number(prompts, 'prompt')} of a system: they are a cluster of their own, and no answer"
         )
     if judged.any():
         notes.append(
             f"at {number(int(judged.sum()), 'prompt')} of {size:,} the same answer was scored now right, now wrong, so "
-            f"that correct does not follow from the answer: there, P(correct) has a Beta posterior of its own, taken as "
-            f"independent of the clusters"
+            f"that correct does not follow from the answer: there, P(correct) has a Beta posterior of its own, taken "
+            f"as independent of the clusters"
         )
     if gold_wrong.any():
         named = ", ".join(repr(str(names[i])) for i in np.flatnonzero(gold_wrong)[:3])

@@ -251,10 +251,10 @@ def data_map(
 
     Notes
     -----
-    For every system and prompt, probabilities of answers are drawn from
-    :math:`\mathrm{Dir}(n_1, \ldots, n_C, \gamma)`; P(correct) is the sum over right answers where correct follows from the
-    answer, which is looked up in the data. P(gold wrong) is the posterior of a two-component model over all prompts and
-    systems; see `bayeseval.consistency.mislabelled`.
+    For every system and prompt, probabilities of answers are drawn from :math:`\mathrm{Dir}(n_1, \ldots, n_C, \gamma)`.
+    P(correct) is the sum over right answers where correct follows from the answer, which is looked up in the data.
+    P(gold wrong) is the posterior of a two-component model over all prompts and systems; see
+    `bayeseval.consistency.mislabelled`.
 
     References
     ----------

@@ -170,7 +170,9 @@ def entropy_process(counts: ArrayLike, gamma: float = 1.0) -> Floats:
 def entropy_process_averaged(counts: ArrayLike) -> Floats:
     r"""Posterior mean of the entropy under a Dirichlet process whose concentration has a Gamma(1, 1) prior.
 
-    `entropy_process` averaged over :math:`p(\gamma\mid n) \propto e^{-\gamma}\gamma^C\,\Gamma(\gamma)/\Gamma(\gamma+k)`.
+    `entropy_process` averaged over its posterior:
+
+    .. math:: p(\gamma\mid n) \propto e^{-\gamma}\gamma^C\,\Gamma(\gamma)/\Gamma(\gamma+k)
 
     Parameters
     ----------

@@ -2,9 +2,10 @@ r"""Which gold answers are wrong: a two-component model of the answers of severa
 
 Of every prompt one answer t is right. Prompts belong to latent classes, which the groups of a benchmark hold in
 different shares. In a class, system s gives t with probability :math:`p_{is}`, which over prompts has any distribution,
-and its wrong answers follow a Chinese restaurant process whose concentration :math:`\kappa` varies over prompts, so
-that a single wrong answer given again and again is no surprise by itself. What the wrong answers are is drawn from a
-second such process (:math:`\eta`) that all systems share: systems make the same mistakes.
+and its wrong answers follow a Chinese restaurant process whose concentration :math:`\kappa` varies over prompts; at some
+prompts a distractor takes a part of the wrong answers before the others are seated. So a single wrong answer that is
+given again and again is no surprise by itself. What the wrong answers are is drawn from a second such process
+(:math:`\eta`) that all systems share: systems make the same mistakes.
 
 - *Gold is right:* t is the gold answer.
 - *Gold is wrong*, before looking with probability ε: t is another answer, seen or not, and the gold answer is one of
@@ -43,6 +44,8 @@ LIKE_A_SYSTEM = 0.5
 """Of wrong gold answers, the share that are what systems get wrong, too."""
 GROUP_WEIGHT = 5.0
 """Prompts of all groups that count as much as those of a group, when classes are shared out."""
+SPREAD = 3.0
+"""Prompts' worth of weight that each distribution spreads evenly over its values."""
 CLASSES = 5
 PROMPTS_A_CLASS = 20
 ITERATIONS = 60
@@ -69,7 +72,11 @@ class Mislabelling:
 
 
 def mislabelled(
-    counts: np.ndarray, prompt: np.ndarray, right: np.ndarray, group: np.ndarray, alphabet: np.ndarray,
+    counts: np.ndarray,
+    prompt: np.ndarray,
+    right: np.ndarray,
+    group: np.ndarray,
+    alphabet: np.ndarray,
     rate: float = RATE,
 ) -> Mislabelling:
     """Posterior probability, for every prompt, that its gold answer is wrong.
@@ -117,7 +124,9 @@ def mislabelled(
     (7, 7)
     """
     odds = require_probability("rate", rate)
-    options = _Options(np.asarray(counts, dtype=np.int64), prompt, right, np.asarray(group, dtype=np.int64), np.asarray(alphabet))
+    options = _Options(
+        np.asarray(counts, dtype=np.int64), prompt, right, np.asarray(group, dtype=np.int64), np.asarray(alphabet)
+    )
     estimates = _start(options)
     for _ in range(ITERATIONS):
         estimates = _improved(options, estimates)
@@ -138,7 +147,9 @@ class _Options:
     cells alone: (generations, those of t, kinds of wrong answers) of each system, and (kinds, labels) of all of them.
     """
 
-    def __init__(self, counts: np.ndarray, prompt: np.ndarray, right: np.ndarray, group: np.ndarray, alphabet: np.ndarray) -> None:
+    def __init__(
+        self, counts: np.ndarray, prompt: np.ndarray, right: np.ndarray, group: np.ndarray, alphabet: np.ndarray
+    ) -> None:
         size, systems = len(group), counts.shape[1]
         self.size, self.systems = size, systems
         self.group, self.groups = group, int(group.max(initial=-1)) + 1
@@ -156,12 +167,18 @@ class _Options:
         given = total[self.prompt]
         kinds = blocks[self.prompt] - (mine > 0)
         self.constant = (weight[self.prompt] - _log_factorial(mine)).sum(axis=1)
-        self.cell, self.binomial, self.partition = [], [], []
+        largest = _largest_other(mine, np.concatenate([gold, counts[other]]), self.prompt[: -size or None], self.prompt)
+        self.cell: list[np.ndarray] = []
+        # Each is (values, logs of their scale): p, concentration, part of the distractor, concentration of the others.
+        self.binomial, self.partition, self.part, self.rest = ([] for _ in range(4))
         for s in range(systems):
-            code, (k, n, c) = _distinct(given[:, s], mine[:, s], kinds[:, s])
+            code, (k, n, c, top) = _distinct(given[:, s], mine[:, s], kinds[:, s], largest[:, s])
             self.cell.append(code)
-            self.binomial.append(np.exp(xlogy(n, GRID) + xlog1py(k - n, -GRID)))
-            self.partition.append(_new_tables(c, k - n))
+            without = np.minimum(c, 1)
+            self.binomial.append(_levelled(xlogy(n, GRID) + xlog1py(k - n, -GRID)))
+            self.partition.append(_levelled(_new_tables(c, k - n)))
+            self.part.append(_levelled(xlogy(top, GRID) + xlog1py(k - n - top, -GRID)))
+            self.rest.append(_levelled(_new_tables(c - without, k - n - top) - _log_factorial(top)))
         self._shared(gold, counts[other], prompt[other], mine)
         self._labels(gold.sum(axis=1), given.sum(axis=1) - mine.sum(axis=1), alphabet)
 
@@ -178,7 +195,7 @@ class _Options:
         else:
             self.constant = self.constant + weight[self.prompt] - _log_factorial(used)
         self.shared_cell, (c, m) = _distinct(kinds, many)
-        self.shared = _new_tables(c, m)
+        self.shared = _levelled(_new_tables(c, m))
 
     def _labels(self, gold: np.ndarray, wrong: np.ndarray, alphabet: np.ndarray) -> None:
         """Probability that a wrong gold answer is the one that it is: seen among the wrong answers, or not seen."""
@@ -197,8 +214,21 @@ class _Estimates:
 
     p: np.ndarray  # (system, class, value of p)
     kappa: np.ndarray  # (system, class, concentration)
+    part: np.ndarray  # (system, class, part of the distractor)
+    some: np.ndarray  # (system, class, without or with a distractor)
     eta: np.ndarray  # (class, concentration)
     classes: np.ndarray  # (group, class)
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """Likelihoods of the cells of a system (cell, class), but for their scales."""
+
+    right: np.ndarray
+    alone: np.ndarray
+    part: np.ndarray
+    rest: np.ndarray
+    distractor: np.ndarray  # posterior share
 
 
 def _start(options: _Options) -> _Estimates:
@@ -206,26 +236,32 @@ def _start(options: _Options) -> _Estimates:
     number = int(np.clip(options.size // PROMPTS_A_CLASS, 2, CLASSES))
     centre = np.linspace(0.1, 0.9, number)[:, None]
     p = np.repeat(_scaled(np.exp(-0.5 * ((GRID - centre) / 0.35) ** 2))[None], options.systems, axis=0)
-    even = np.ones(len(KAPPAS)) / len(KAPPAS)
-    return _Estimates(
-        p, np.tile(even, (options.systems, number, 1)), np.tile(even, (number, 1)),
-        np.full((options.groups, number), 1.0 / number),
-    )  # fmt: skip
+    even = [np.full((options.systems, number, size), 1.0 / size) for size in (len(KAPPAS), len(GRID), 2)]
+    eta = np.full((number, len(KAPPAS)), 1.0 / len(KAPPAS))
+    return _Estimates(p, *even, eta, np.full((options.groups, number), 1.0 / number))
 
 
 def _log_likelihood(
     options: _Options, now: _Estimates, rows: slice
-) -> tuple[np.ndarray, np.ndarray, list[tuple[np.ndarray, np.ndarray]], np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, list[_Table], np.ndarray]:
     """Log likelihood of options, their shares of the classes, and the tables of cells behind it."""
     log = np.log(now.classes)[options.group[options.prompt[rows]]]
     tables = []
     for s in range(options.systems):
-        chance = np.maximum(options.binomial[s] @ now.p[s].T, TINY)  # (cell, class)
-        wrong = np.maximum(options.partition[s] @ now.kappa[s].T, TINY)
-        tables.append((chance, wrong))
-        log = log + np.log(chance * wrong)[options.cell[s][rows]]
-    shared = np.maximum(options.shared @ now.eta.T, TINY)
-    log = log + np.log(shared)[options.shared_cell[rows]]
+        right, alone, part, rest = (
+            np.maximum(values @ weights.T, TINY)
+            for values, weights in (
+                (options.binomial[s][0], now.p[s]), (options.partition[s][0], now.kappa[s]),
+                (options.part[s][0], now.part[s]), (options.rest[s][0], now.kappa[s]),
+            )
+        )  # fmt: skip
+        one = np.log(alone * now.some[s][:, 0]) + options.partition[s][1]
+        two = np.log(part) + np.log(rest * now.some[s][:, 1]) + options.part[s][1] + options.rest[s][1]
+        wrong = np.logaddexp(one, two)
+        tables.append(_Table(right, alone, part, rest, np.exp(two - wrong)))
+        log = log + (np.log(right) + options.binomial[s][1] + wrong)[options.cell[s][rows]]
+    shared = np.maximum(options.shared[0] @ now.eta.T, TINY)
+    log = log + (np.log(shared) + options.shared[1])[options.shared_cell[rows]]
     peak = log.max(axis=1, keepdims=True)
     value = np.exp(log - peak)
     total = value.sum(axis=1, keepdims=True)
@@ -233,26 +269,49 @@ def _log_likelihood(
 
 
 def _improved(options: _Options, now: _Estimates) -> _Estimates:
-    """One step of EM, every gold answer taken as right; each distribution keeps the weight of one prompt spread out."""
+    """One step of EM, every gold answer taken as right; each distribution keeps some weight everywhere."""
     rows = slice(0, options.size)
     _, held, tables, shared = _log_likelihood(options, now, rows)
-    number = held.shape[1]
-    p, kappa = np.empty_like(now.p), np.empty_like(now.kappa)
-    for s, (chance, wrong) in enumerate(tables):
-        weight = _summed(held, options.cell[s][rows], len(chance))
-        p[s] = _scaled(now.p[s] * ((weight / chance).T @ options.binomial[s]) + 1 / len(GRID))
-        kappa[s] = _scaled(now.kappa[s] * ((weight / wrong).T @ options.partition[s]) + 1 / len(KAPPAS))
+    p, kappa, part, some = (np.empty_like(values) for values in (now.p, now.kappa, now.part, now.some))
+    for s, table in enumerate(tables):
+        weight = _summed(held, options.cell[s][rows], len(table.right))
+        second = weight * table.distractor
+        first = weight - second
+        p[s] = _spread(now.p[s] * ((weight / table.right).T @ options.binomial[s][0]))
+        alone = (first / table.alone).T @ options.partition[s][0]
+        kappa[s] = _spread(now.kappa[s] * (alone + (second / table.rest).T @ options.rest[s][0]))
+        part[s] = _spread(now.part[s] * ((second / table.part).T @ options.part[s][0]))
+        some[s] = _spread(np.column_stack([first.sum(axis=0), second.sum(axis=0)]))
     weight = _summed(held, options.shared_cell[rows], len(shared))
-    eta = _scaled(now.eta * ((weight / shared).T @ options.shared) + 1 / len(KAPPAS))
+    eta = _spread(now.eta * ((weight / shared).T @ options.shared[0]))
     inside = _summed(held, options.group, options.groups)
-    overall = (inside.sum(axis=0) + 1) / (inside.sum() + number)
-    return _Estimates(p, kappa, eta, _scaled(inside + GROUP_WEIGHT * overall))
+    overall = (inside.sum(axis=0) + 1) / (inside.sum() + held.shape[1])
+    return _Estimates(p, kappa, part, some, eta, _scaled(inside + GROUP_WEIGHT * overall))
 
 
 def _new_tables(kinds: np.ndarray, customers: np.ndarray) -> np.ndarray:
-    """Probability of so many tables, but for the factor of their sizes (cell, concentration)."""
-    log = kinds * np.log(KAPPAS) + gammaln(KAPPAS) - gammaln(KAPPAS + customers)
-    return np.asarray(np.exp(log))
+    """Log probability of so many tables, but for the factor of their sizes (cell, concentration)."""
+    return np.asarray(kinds * np.log(KAPPAS) + gammaln(KAPPAS) - gammaln(KAPPAS + customers))
+
+
+def _levelled(log: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Exponentials of rows, scaled to a largest value of 1, and the logs of their scales (cell, 1)."""
+    top = log.max(axis=1, keepdims=True)
+    return np.exp(log - top), top
+
+
+def _largest_other(mine: np.ndarray, blocks: np.ndarray, owner: np.ndarray, prompt: np.ndarray) -> np.ndarray:
+    """Size of the largest wrong cluster of each option (option, system)."""
+    size = int(prompt.max(initial=-1)) + 1
+    first, second = (np.zeros((size, blocks.shape[1])) for _ in range(2))
+    order = np.lexsort((np.arange(len(owner)), owner))
+    place = np.arange(len(owner)) - np.searchsorted(owner[order], owner[order])
+    for number in range(int(place.max(initial=-1)) + 1):
+        chosen = order[place == number]
+        at, value = owner[chosen], blocks[chosen].astype(float)
+        second[at] = np.maximum(second[at], np.minimum(first[at], value))
+        first[at] = np.maximum(first[at], value)
+    return np.where((mine == first[prompt]) & (mine > 0), second[prompt], first[prompt])
 
 
 def _distinct(*columns: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -269,6 +328,10 @@ def _log_factorial(n: np.ndarray) -> np.ndarray:
 def _summed(values: np.ndarray, code: np.ndarray, size: int) -> np.ndarray:
     """Sum of rows (row, class) with the same code."""
     return np.stack([np.bincount(code, weights=column, minlength=size) for column in values.T], axis=1)
+
+
+def _spread(values: np.ndarray) -> np.ndarray:
+    return _scaled(values + SPREAD / values.shape[-1])
 
 
 def _scaled(values: np.ndarray) -> np.ndarray:

@@ -30,9 +30,7 @@ def group_codes(outcomes: Outcomes, rows: IntArray) -> IntArray:
     return factorize(combine(*columns))[0]
 
 
-def prompt_table(
-    outcomes: Outcomes, data: Answered, low: Floats, dominant: Floats, rate: float
-) -> pd.DataFrame:
+def prompt_table(outcomes: Outcomes, data: Answered, low: Floats, dominant: Floats, rate: float) -> pd.DataFrame:
     """One row a prompt, in order of first appearance.
 
     Parameters
@@ -69,16 +67,17 @@ def prompt_table(
 
     units = np.bincount(data.unit_prompt, minlength=size)
     every = np.bincount(data.unit_prompt, weights=_asked(data), minlength=size).astype(np.int64)
-    none = np.bincount(data.unit_prompt, weights=data.none, minlength=size)
+    none = np.bincount(data.unit_prompt, weights=data.none, minlength=size).astype(np.float64)
     probability = found.probability
+    missing = np.asarray(none / np.maximum(every, 1), dtype=np.float64)
     grader = data.gold_wrong & (top == data.clusters.gold) & (top >= 0)
-    kind = kinds_of_trouble(probability, right, first, second, wrong, none / np.maximum(every, 1), grader, every)
+    kind = kinds_of_trouble(probability, right, first, second, wrong, missing, grader, every)
     candidate = found.candidate
     leading = _leading(data)
     agree = np.bincount(
         data.unit_prompt, weights=(leading == candidate[data.unit_prompt]) & (leading >= 0), minlength=size
     ).astype(np.int64)
-    named = np.append(data.clusters.answer, None)
+    named = np.array([*data.clusters.answer, None], dtype=object)
     golden = np.append(counts.sum(axis=1), 0)[data.clusters.gold]
     columns = {
         "benchmark": outcomes.benchmark[rows],
@@ -156,6 +155,6 @@ def _listed(total: IntArray, data: Answered, size: int) -> np.ndarray:
 def leading_answers(data: Answered) -> tuple[np.ndarray, np.ndarray, IntArray]:
     """Commonest answer of every unit (None without one), whether it is right, and the number of different ones."""
     leading = _leading(data)
-    answer = np.append(data.clusters.answer, None)[leading]
+    answer = np.array([*data.clusters.answer, None], dtype=object)[leading]
     right = np.append(data.right, False)[leading]
     return answer, right, np.bincount(data.cell_unit, minlength=len(data.unit_row)).astype(np.int64)

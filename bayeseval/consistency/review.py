@@ -35,7 +35,8 @@ body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:75rem;paddin
 table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.4rem .6rem;
 border-bottom:1px solid #d9dde2;overflow-wrap:anywhere}th{position:sticky;top:0;background:#f4f6f8}
 td.n{white-space:nowrap}button{font:inherit;padding:.4rem .9rem}input,select{font:inherit;max-width:11rem}
-@media (prefers-color-scheme:dark){body{color:#e6e8eb;background:#15181c}th{background:#22272e}td,th{border-color:#3a414a}}
+@media (prefers-color-scheme:dark){body{color:#e6e8eb;background:#15181c}th{background:#22272e}
+td,th{border-color:#3a414a}}
 """
 SCRIPT = """
 document.getElementById('save').addEventListener('click',function(){
@@ -151,7 +152,9 @@ def _page(data: DataMap, rows: pd.DataFrame) -> str:
         ]
         entry = f"<select aria-label='verdict'>{choice}</select><br><input aria-label='note' placeholder='note'>"
         body.append(
-            f'<tr data-key="{key}">' + "".join(f"<td>{cell}</td>" for cell in cells) + f"<td class='n'>{entry}</td></tr>"
+            f'<tr data-key="{key}">'
+            + "".join(f"<td>{cell}</td>" for cell in cells)
+            + f"<td class='n'>{entry}</td></tr>"
         )
     head = ("prompt", "gold", "answers", "most probable other answer", "counts", "verdict")
     told = "".join(
@@ -167,10 +170,8 @@ def _page(data: DataMap, rows: pd.DataFrame) -> str:
         "content='width=device-width'><title>Review of gold answers</title>"
         f"<style>{STYLE}</style></head><body><h1>Review of gold answers</h1>"
         f"<p>{escape(shortened(data.sentence(), LONG))}.</p><p>Flagged prompts and others, drawn at random, stand in "
-        f"random order. Choose a verdict for each, then save; read the file back with <code>be.read_verdicts</code>.</p>"
+        f"random order. Choose a verdict for each, save, and read the file with <code>be.read_verdicts</code>.</p>"
         f"<ul>{told}</ul><p><button id='save'>Save verdicts.csv</button></p><table><thead><tr>"
         + "".join(f"<th>{name}</th>" for name in head)
         + f"</tr></thead><tbody>{''.join(body)}</tbody></table><script>{SCRIPT}</script></body></html>\n"
     )
-
-

@@ -96,10 +96,8 @@ class Suspects:
         return answer_table(HEAD, self.table[HEAD].itertuples(index=False), [self.sentence(), *told, *self.notes])
 
 
-def chosen_suspects(
-    prompts: pd.DataFrame, notes: tuple[str, ...], at_least: float | None, top: int | None
-) -> Suspects:
-    """Rank prompts; those that are equally probable by how often a wrong answer dominates, then in order of the data."""
+def chosen_suspects(prompts: pd.DataFrame, notes: tuple[str, ...], at_least: float | None, top: int | None) -> Suspects:
+    """Rank prompts; equally probable ones by how surely a wrong answer dominates, then in order of the data."""
     ranked = prompts.sort_values(["probability", "dominant_wrong"], ascending=False, kind="stable")
     if at_least is not None:
         try:

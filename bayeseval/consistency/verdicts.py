@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,10 +112,10 @@ def read_verdicts(path: str | Path) -> Verdicts:
     except UnicodeDecodeError:
         raise ReadError(f"{source} is no text in UTF-8: save the table as .csv in UTF-8") from None
     if text.lstrip().startswith("<"):
-        raise ReadError(f"{source} is the page itself: choose verdicts in it, save them, and give the .csv that it saves")
+        raise ReadError(f"{source} is the page itself: choose verdicts in it, and give the .csv that it saves")
     first = text.split("\n", 1)[0]
     delimiter = next((mark for mark in ",;\t" if mark in first), ",")
-    table = csv.DictReader(text.splitlines(keepends=True), delimiter=delimiter)
+    table = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     names = {str(name).strip().casefold(): name for name in table.fieldnames or ()}
     missing = [name for name in ("benchmark", "prompt", "verdict") if name not in names]
     if missing:
@@ -138,8 +139,8 @@ def read_verdicts(path: str | Path) -> Verdicts:
             raise ReadError(f"{source}, lines {seen[key]} and {line}: two verdicts on prompt {key[1]!r}; keep one")
         seen[key] = line
         rows.append((*key, verdict, why))
-    columns = list(zip(*rows, strict=True)) if rows else [(), (), (), ()]
-    return Verdicts(*columns, skipped=skipped)
+    benchmark, prompt, verdicts, reasons = (tuple(row[i] for row in rows) for i in range(4))
+    return Verdicts(benchmark, prompt, verdicts, reasons, skipped)
 
 
 def _plain(cell: str | None) -> str:

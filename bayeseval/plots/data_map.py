@@ -31,8 +31,9 @@ def plot_data_map(
     """Share of correct answers against consistency S, one mark a system and prompt.
 
     Marks at the same place are one disc whose area grows with their number, those of several systems a little aside;
-    where there are more than 3,000 places, a density is drawn instead. Bars, for few marks, are posterior intervals of P(correct) and of minus the entropy: S is a
-    plug-in estimate, and may lie outside of them. Above stands the distribution of the shares in each system.
+    where there are more than 3,000 places, a density is drawn instead. Bars, for few marks, are posterior intervals of
+    P(correct) and of minus the entropy: S is a plug-in estimate, and may lie outside of them. Above stands the
+    distribution of the shares in each system.
 
     Parameters
     ----------
@@ -97,9 +98,7 @@ def _region(ax: Axes) -> None:
     )  # fmt: skip
 
 
-def _marks(
-    ax: Axes, frame: pd.DataFrame, share: np.ndarray, names: list[str], bars: bool, prob: float
-) -> list[Any]:
+def _marks(ax: Axes, frame: pd.DataFrame, share: np.ndarray, names: list[str], bars: bool, prob: float) -> list[Any]:
     """Marks of all systems, and their part of the legend."""
     from matplotlib.lines import Line2D
 
@@ -116,7 +115,9 @@ def _marks(
     found = []
     for name in apart:
         some = np.ones(len(frame), dtype=bool) if name is None else (frame["system"] == name).to_numpy()
-        found.append((some, *np.unique(np.column_stack([share[some], height[some]]).round(6), axis=0, return_counts=True)))
+        found.append(
+            (some, *np.unique(np.column_stack([share[some], height[some]]).round(6), axis=0, return_counts=True))
+        )
     largest = max(int(many.max(initial=1)) for _, _, many in found)
     for number, (name, (some, places, many)) in enumerate(zip(apart, found, strict=True)):
         hue, marker = colour((0, 3, 2, 4)[number]), MARKERS[number]
