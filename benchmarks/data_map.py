@@ -32,8 +32,8 @@ import bayeseval as be
 ROOT = Path(__file__).resolve().parents[1]
 RESULT = ROOT / "docs" / "data-map" / "planted.json"
 SHARE = 0.03
-SEEDS = {"aime24-50": 20, "llm-stability-strict": 20}
-FEW_SEEDS = 5
+SEEDS = {"aime24-50": 10, "llm-stability-strict": 10}
+FEW_SEEDS = 3
 FEW_ANSWERS = 8
 NOBODY = "an answer that nobody gave"
 DIGITS = 4

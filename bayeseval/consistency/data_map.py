@@ -74,6 +74,12 @@ class DataMap:
         """Names of the systems, in order of first appearance."""
         return [str(name) for name in dict.fromkeys(self.table["system"])]
 
+    @property
+    def benchmark(self) -> str:
+        """Name of the benchmark, or how many there are."""
+        names = list(dict.fromkeys(self.table["benchmark"]))
+        return str(names[0]) if len(names) == 1 else f"{len(names)} benchmarks"
+
     def to_frame(self) -> pd.DataFrame:
         """One row a system and prompt, in the order of the data.
 

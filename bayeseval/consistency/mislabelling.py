@@ -2,9 +2,9 @@ r"""Which gold answers are wrong: a two-component model of the answers of severa
 
 Of every prompt one answer t is right. Prompts belong to latent classes, which the groups of a benchmark hold in
 different shares. In a class, system s gives t with probability :math:`p_{is}`, which over prompts has any distribution,
-and its wrong answers follow a Chinese restaurant process whose concentration :math:`\kappa` varies over prompts; at some
-prompts a distractor takes a part of the wrong answers before the others are seated. So a single wrong answer that is
-given again and again is no surprise by itself. What the wrong answers are is drawn from a second such process
+and its wrong answers follow a Chinese restaurant process whose concentration :math:`\kappa` varies over prompts; at
+some prompts a distractor takes a part of the wrong answers before the others are seated. So a single wrong answer that
+is given again and again is no surprise by itself. What the wrong answers are is drawn from a second such process
 (:math:`\eta`) that all systems share: systems make the same mistakes.
 
 - *Gold is right:* t is the gold answer.
@@ -236,9 +236,9 @@ def _start(options: _Options) -> _Estimates:
     number = int(np.clip(options.size // PROMPTS_A_CLASS, 2, CLASSES))
     centre = np.linspace(0.1, 0.9, number)[:, None]
     p = np.repeat(_scaled(np.exp(-0.5 * ((GRID - centre) / 0.35) ** 2))[None], options.systems, axis=0)
-    even = [np.full((options.systems, number, size), 1.0 / size) for size in (len(KAPPAS), len(GRID), 2)]
+    kappa, part, some = (np.full((options.systems, number, size), 1.0 / size) for size in (len(KAPPAS), len(GRID), 2))
     eta = np.full((number, len(KAPPAS)), 1.0 / len(KAPPAS))
-    return _Estimates(p, *even, eta, np.full((options.groups, number), 1.0 / number))
+    return _Estimates(p, kappa, part, some, eta, np.full((options.groups, number), 1.0 / number))
 
 
 def _log_likelihood(

@@ -56,12 +56,12 @@ def prompt_table(outcomes: Outcomes, data: Answered, low: Floats, dominant: Floa
     share = _shares(data, counts)
     by_size = np.lexsort((np.arange(len(owner)), -share, owner))
     place = np.arange(len(owner)) - np.searchsorted(owner, owner)
-    first, second, wrong = (np.zeros(size) for _ in range(3))
+    first, second, wrong = np.zeros(size), np.zeros(size), np.zeros(size)
     for number, target in ((0, first), (1, second)):
         chosen = by_size[place == number]
         target[owner[chosen]] = share[chosen]
     np.maximum.at(wrong, owner[~data.right], share[~data.right])
-    right = np.bincount(owner[data.right], weights=share[data.right], minlength=size)
+    right = np.bincount(owner[data.right], weights=share[data.right], minlength=size).astype(np.float64)
     top = np.full(size, -1, dtype=np.int64)
     top[owner[by_size[place == 0]]] = by_size[place == 0]
 

@@ -79,10 +79,8 @@ def plot_data_map(
 
 
 def _title(data: DataMap, names: list[str], marks: int) -> str:
-    benchmarks = list(dict.fromkeys(data.table["benchmark"]))
     who = names[0] if len(names) == 1 else f"{len(names)} systems"
-    where = benchmarks[0] if len(benchmarks) == 1 else f"{len(benchmarks)} benchmarks"
-    return f"Data map: {plain(f'{who} on {where}', 46)}, {len(data.prompts):,} prompts"
+    return f"Data map: {plain(f'{who} on {data.benchmark}', 46)}, {len(data.prompts):,} prompts"
 
 
 def _region(ax: Axes) -> None:

@@ -32,10 +32,9 @@ def map_record(result: DataMap) -> dict[str, Any]:
     dict
     """
     ranked, table = result.suspects().table, result.table
-    benchmarks = list(dict.fromkeys(table["benchmark"]))
     return {
         "systems": result.systems,
-        "benchmark": str(benchmarks[0]) if len(benchmarks) == 1 else f"{len(benchmarks)} benchmarks",
+        "benchmark": result.benchmark,
         "equivalence": result.equivalence,
         "gamma": result.gamma,
         "prob": result.prob,
