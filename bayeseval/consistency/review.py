@@ -33,7 +33,7 @@ FORMULA = ("=", "+", "-", "@", "'")
 STYLE = """
 body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:75rem;padding:0 1rem;color:#1d2126;background:#fff}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.4rem .6rem;
-border-bottom:1px solid #d9dde2;overflow-wrap:anywhere}th{position:sticky;top:0;background:#f4f6f8}
+border-bottom:1px solid #d9dde2;overflow-wrap:anywhere}th{white-space:nowrap;position:sticky;top:0;background:#f4f6f8}
 td.n{white-space:nowrap}button{font:inherit;padding:.4rem .9rem}input,select{font:inherit;max-width:11rem}
 @media (prefers-color-scheme:dark){body{color:#e6e8eb;background:#15181c}th{background:#22272e}
 td,th{border-color:#3a414a}}
