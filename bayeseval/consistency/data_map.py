@@ -13,6 +13,7 @@ from bayeseval.consistency.answered import answered
 from bayeseval.consistency.clustering import NOT_EXTRACTED
 from bayeseval.consistency.entropy import require_concentration
 from bayeseval.consistency.equivalences import SIMILAR, chosen_equivalence
+from bayeseval.consistency.kinds import KINDS
 from bayeseval.consistency.mislabelling import RATE
 from bayeseval.consistency.patterns import LEAST_CONSISTENT, MOST_CORRECT, summaries
 from bayeseval.consistency.prompt_rows import leading_answers, prompt_table
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from bayeseval.consistency.verdicts import Verdicts
 
 __all__ = ["DataMap", "data_map"]
-
-HEAD = ["system", "prompt", "generations", "mean", "consistency", "normalised", "modal_answer", "modal_share", "gold"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,6 +57,15 @@ class DataMap:
         Share of wrong gold answers before looking.
     notes : tuple of str
         What a reader must know.
+
+    Examples
+    --------
+    >>> import bayeseval as be
+    >>> found = be.data_map(be.example("aime24-50", "outcomes"), seed=1)
+    >>> found.systems, found.benchmark
+    (['llama-3b-instruct-step400', 'llama-3b-instruct-step800'], 'AIME-2024')
+    >>> found.to_frame()[["consistency", "mean"]].shape
+    (60, 2)
     """
 
     table: pd.DataFrame
@@ -127,6 +135,12 @@ class DataMap:
         -------
         pandas.DataFrame
             Rows of `to_frame`.
+
+        Examples
+        --------
+        >>> import bayeseval as be
+        >>> len(be.data_map(be.example("aime24-50", "outcomes")).published_rule())
+        0
         """
         share = self.table["correct"] / self.table["generations"].clip(lower=1)
         flagged = (share <= MOST_CORRECT) & (self.table["consistency"] >= LEAST_CONSISTENT)
@@ -153,6 +167,14 @@ class DataMap:
         -------
         pathlib.Path
             Read the verdicts back with `bayeseval.read_verdicts` or `reviewed`.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import bayeseval as be
+        >>> found = be.data_map(be.example("aime24-50", "outcomes"))
+        >>> found.review(pathlib.Path(tempfile.mkdtemp()) / "review.csv", top=5, random=5).name
+        'review.csv'
         """
         from bayeseval.consistency.review import write_review
 
@@ -170,6 +192,16 @@ class DataMap:
         Returns
         -------
         Reviewed
+
+        Examples
+        --------
+        >>> import bayeseval as be
+        >>> from bayeseval.consistency.verdicts import Verdicts
+        >>> found = be.data_map(be.example("aime24-50", "outcomes"))
+        >>> looked = Verdicts(("AIME-2024",), ("18",), ("fine",), ("flagged",))
+        >>> result = found.reviewed(looked)
+        >>> result.hits, result.flags, result.unreviewed
+        (0, 1, 29)
         """
         from bayeseval.consistency.reviewed import review_result
 
@@ -197,7 +229,9 @@ class DataMap:
         return "\n".join([self.sentence(), *(f"Note: {shortened(note, 600)}." for note in self.notes)])
 
     def _repr_html_(self) -> str:
-        return answer_table(HEAD, self.table[HEAD].itertuples(index=False), [self.sentence(), *self.notes])
+        counts = self.prompts["kind"].value_counts()
+        rows = [(kind, f"{counts[kind]:,}", text) for kind, text in KINDS.items() if kind in counts]
+        return answer_table(("kind of trouble", "prompts", ""), rows, [self.sentence(), *self.notes])
 
 
 def data_map(

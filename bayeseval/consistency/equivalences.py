@@ -206,7 +206,7 @@ def chosen_equivalence(chosen: Any, model: Any = None, threshold: float = SIMILA
     Examples
     --------
     >>> chosen_equivalence("exact"), chosen_equivalence(str.lower), chosen_equivalence(lambda a, b: a == b)
-    (by exact, by lower, by function of two answers)
+    (by exact text, by lower, by function of two answers)
     """
     if isinstance(chosen, Equivalence):
         return chosen
@@ -227,7 +227,7 @@ def chosen_equivalence(chosen: Any, model: Any = None, threshold: float = SIMILA
             )  # fmt: skip
             raise OptionError(f"equivalence {chosen!r} needs model=: {what}")
         return by_embedding(model, threshold) if chosen == "embedding" else by_entailment(model)
-    return Equivalence(chosen, exact_form if chosen == "exact" else letter_form)
+    return Equivalence("exact text", exact_form) if chosen == "exact" else Equivalence("letter", letter_form)
 
 
 def _mathematical() -> Equivalence:

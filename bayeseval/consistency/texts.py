@@ -50,6 +50,6 @@ def answer_table(header: Sequence[str], rows: Iterable[Sequence[Any]], notes: It
     >>> "<div class='tex2jax_ignore mathjax_ignore'>" in answer_table(["gold"], [["$x$"]], [])
     True
     """
-    body = [[shown(value) for value in row] for row in rows]
+    body = [[shown(value, 120) for value in row] for row in rows]
     notes = [shortened(note, 600) for note in notes]
     return f"<div class='tex2jax_ignore mathjax_ignore'>{html_table(header, body, notes)}</div>"
