@@ -19,7 +19,7 @@ from tests.commands import complaint, document, run
 
 EXACT = ["--engine", "quadrature", "--seed", "1"]
 COMMANDS = ("fit", "report", "plan", "frontier", "allocate", "plan-contrast", "plan-order", "compare-decoding", "looks")
-COMMANDS += ("models", "demo")
+COMMANDS += ("map", "models", "demo")
 
 
 @pytest.fixture
