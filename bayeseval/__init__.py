@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from bayeseval.comparison.sensitivity import prior_sensitivity as prior_sensitivity
     from bayeseval.comparison.stacked import Stacked as Stacked
     from bayeseval.conformance import check_model as check_model
+    from bayeseval.consistency.data_map import DataMap as DataMap
+    from bayeseval.consistency.data_map import data_map as data_map
+    from bayeseval.consistency.verdicts import read_verdicts as read_verdicts
     from bayeseval.contrasts.accident import shared_noise as shared_noise
     from bayeseval.contrasts.comparing import contrast as contrast
     from bayeseval.contrasts.ranks import rank as rank
@@ -84,6 +87,7 @@ _HOMES = {
     "Counts": "counts",
     "CreditPosterior": "posterior.credit",
     "Credits": "credits",
+    "DataMap": "consistency.data_map",
     "Looks": "planning.looking.looks",
     "Outcomes": "outcomes",
     "PairPosterior": "posterior.pairs",
@@ -105,6 +109,7 @@ _HOMES = {
     "rank": "contrasts.ranks",
     "copy_model": "catalogue",
     "credit_moments": "estimators.credit",
+    "data_map": "consistency.data_map",
     "example": "datasets",
     "fit": "fitting",
     "frontier": "planning.designs",
@@ -123,6 +128,7 @@ _HOMES = {
     "prior_sensitivity": "comparison.sensitivity",
     "rank_preferences": "preferences.ranking",
     "read": "readers",
+    "read_verdicts": "consistency.verdicts",
     "report": "reporting",
     "score_bounds": "estimators.bounds",
     "shared_seeds": "seeds",

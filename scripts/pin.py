@@ -3,7 +3,8 @@
 Usage: python scripts/pin.py python3.11 python3.12 > constraints.txt
 
 The two interpreters are the oldest of each generation of dependencies, so that what fits them fits younger ones too.
-Nothing is installed: pip resolves the project with all its extras but `cuda`, and only names and versions are kept.
+Nothing is installed: pip resolves the project with all its extras but `cuda` and `embed`, and only names and versions
+are kept.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ COMMANDS = (
     "plan-order",
     "compare-decoding",
 )
-COMMANDS += ("looks", "preferences", "models", "demo")
+COMMANDS += ("looks", "preferences", "map", "models", "demo")
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from bayeseval.plots.contrast import plot_contrast, plot_coupled_savings
 from bayeseval.plots.contrast_plan import plot_contrast_plan, plot_order_plan
 from bayeseval.plots.credit import plot_credit_distribution
 from bayeseval.plots.curves import plot_pass_curve
+from bayeseval.plots.data_map import plot_data_map
 from bayeseval.plots.decoding import plot_decoding
 from bayeseval.plots.distribution import plot_prompt_distribution
 from bayeseval.plots.extrapolation import plot_extrapolation
@@ -41,6 +42,7 @@ __all__ = [
     "plot_contrast_plan",
     "plot_coupled_savings",
     "plot_coverage",
+    "plot_data_map",
     "plot_decoding",
     "plot_extrapolation",
     "plot_families",

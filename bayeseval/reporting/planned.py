@@ -1,4 +1,4 @@
-"""Documents of the public schema about what to run next: designs, allocations, comparisons planned, and looks."""
+"""Documents of the public schema about what to run next, and about prompts: designs, allocations, ..., data maps."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from bayeseval.outcomes import Outcomes
 from bayeseval.planning import Allocation, ContrastPlan, DecodingComparison, Frontier, Looks, OrderPlan
 from bayeseval.posterior.scores import ESTIMANDS
 from bayeseval.reporting.content import SCHEMA_VERSION
+from bayeseval.reporting.mapped import map_record
 from bayeseval.reporting.words import CAVEATS, REFERENCES
 
 __all__ = [
@@ -35,8 +36,8 @@ def planning_document(
 
     Parameters
     ----------
-    kind : {"frontier", "allocate", "plan-contrast", "plan-order", "compare-decoding", "looks"}
-    results : sequence of Frontier, Allocation, ContrastPlan, OrderPlan, DecodingComparison or Looks
+    kind : {"frontier", "allocate", "plan-contrast", "plan-order", "compare-decoding", "looks", "map"}
+    results : sequence of Frontier, Allocation, ContrastPlan, OrderPlan, DecodingComparison, Looks or DataMap
         All of the type that belongs to the kind.
     sources : sequence of Posterior, Counts or Outcomes
         One run each: what the results were made from. Other things, such as guesses, are left out.
@@ -167,6 +168,7 @@ RECORDS: dict[str, tuple[str, Any]] = {
     "plan-order": ("orders", order_record),
     "compare-decoding": ("decodings", decoding_record),
     "looks": ("logs", looks_record),
+    "map": ("maps", map_record),
 }
 """Name of the list in the document, and what makes its entries, by kind."""
 
