@@ -32,8 +32,8 @@ import bayeseval as be
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TQDM_DISABLE", "1")
 
-ADDITIONS, QUESTIONS = 24, 16
-GENERATIONS = 16
+ADDITIONS, QUESTIONS = 12, 8
+GENERATIONS = 12
 BITS = 6
 TEMPERATURE = 0.8
 NEW_TOKENS = 4
@@ -79,7 +79,7 @@ def tasks(additions: int = ADDITIONS, questions: int = QUESTIONS, seed: int = SE
     """Distinct additions of two numbers with two digits each, and questions with four choices in random order."""
     rng = np.random.default_rng(seed)
     made = []
-    for pair in rng.choice(90 * 90, additions, replace=False):
+    for pair in rng.choice(90 * 90, 24, replace=False)[:additions]:
         a, b = 10 + int(pair) // 90, 10 + int(pair) % 90
         made.append(Task(f"{a}+{b}", "addition", f"{EXAMPLES}{a} + {b} =", str(a + b)))
     example = "Question: Which animal says meow?\nA. horse\nB. cat\nC. fish\nD. duck\nAnswer: B\n\n"
@@ -207,7 +207,9 @@ def describe(coupled: be.Outcomes, independent: be.Outcomes) -> Saving:
         print(f"{name}: {shares[0].mean():.3f} coupled, {shares[1].mean():.3f} independent, "
               f"{gap / error:+.1f} standard errors apart")  # fmt: skip
     tables = pairs_of(coupled, True).tables
-    same = [np.mean(_answers(outcomes, ORIGINAL) == _answers(outcomes, QUANTISED)) for outcomes in (coupled, independent)]
+    same = [
+        np.mean(_answers(outcomes, ORIGINAL) == _answers(outcomes, QUANTISED)) for outcomes in (coupled, independent)
+    ]
     print(f"equal answers: {same[0]:.1%} coupled, {same[1]:.1%} independent")
     found = saving(tables)
     print(f"kappa {found.kappa:.4f} ({found.kappa_interval[0]:.4f} to {found.kappa_interval[1]:.4f})")

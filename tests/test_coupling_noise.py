@@ -172,8 +172,7 @@ def test_jax_draws_what_numpy_draws():
     noise = jax_exponential(jax_noise_block(rows, 0, np.arange(200))[1])
     chosen = coupled_argmax(jnp.asarray(logits), noise, temperature=0.7, top_k=20, top_p=0.9)
     expected = coupled_argmax(logits, to_exponential(noise_words(rows, 1, np.arange(200))), 0.7, 20, 0.9)
-    assert (np.asarray(chosen) == expected).mean() > 0.95  # ties of float32 apart
-    assert (np.asarray(chosen) == expected).all() or (np.asarray(chosen) != expected).sum() <= 1
+    assert (np.asarray(chosen) != expected).sum() <= 1  # a near tie, in the last digit of float32
 
 
 def test_torch_gives_the_same_words_noise_and_tokens():
@@ -193,7 +192,7 @@ def test_torch_gives_the_same_words_noise_and_tokens():
             chosen = sampler.choose(torch.as_tensor(logits), position)
             words = on_device._torch_words(np.full(3, position), torch.device("cpu"))
             assert (words.numpy() == noise_words(rows, position, keys)).all()
-            again = coupled_argmax(torch.as_tensor(logits)[:, :150], torch_exponential(words), 
+            again = coupled_argmax(torch.as_tensor(logits)[:, :150], torch_exponential(words),
                                    decoding.temperature, decoding.top_k, decoding.top_p)  # fmt: skip
             assert (chosen == again).all()
 
@@ -216,8 +215,8 @@ def test_warping_equals_the_warpers_of_transformers():
 
 def test_top_k_and_top_p_keep_what_they_say():
     logits = np.log([[0.4, 0.3, 0.2, 0.1]])
-    kept = [np.isfinite(warp(logits, Decoding(1.0, k, p))).sum() for k, p in
-            [(1, None), (3, None), (9, None), (None, 0.39), (None, 0.41), (None, 0.75), (None, 1.0), (2, 0.5)]]  # fmt: skip
+    cuts = [(1, None), (3, None), (9, None), (None, 0.39), (None, 0.41), (None, 0.75), (None, 1.0), (2, 0.5)]
+    kept = [np.isfinite(warp(logits, Decoding(1.0, k, p))).sum() for k, p in cuts]
     assert kept == [1, 3, 4, 1, 2, 3, 4, 1]  # 0.4 of 0.7 is above a half
     assert np.isfinite(warp(np.log([[0.25] * 4]), Decoding(1.0, 2))).all()  # ties stay
     assert np.isneginf(warp(np.array([[0.0, -np.inf]]), Decoding()))[0].tolist() == [False, True]
@@ -395,7 +394,11 @@ def test_equal_seeds_of_torch_couple_by_accident():
 
 @pytest.mark.parametrize(
     ("p", "q", "sentence"),
-    [([0.5, 0.5], [1.0], "same tokens"), ([0.5, 0.6], [0.5, 0.5], "sum to 1"), ([1.5, -0.5], [0.5, 0.5], "not negative")],
+    [
+        ([0.5, 0.5], [1.0], "same tokens"),
+        ([0.5, 0.6], [0.5, 0.5], "sum to 1"),
+        ([1.5, -0.5], [0.5, 0.5], "not negative"),
+    ],
 )
 def test_what_is_no_distribution_is_refused(p, q, sentence):
     for law in (gumbel_joint, gumbel_agreement, independent_agreement):

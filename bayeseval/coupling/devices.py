@@ -179,5 +179,3 @@ def jax_exponential(words: Any) -> Any:
     large = word >> 31 == 1
     near = (jnp.where(large, ~word, word).astype(real) + 0.5) * 2.0**-32
     return -jnp.where(large, jnp.log1p(-near), jnp.log(near))
-
-

@@ -78,7 +78,8 @@ def philox(counter: ArrayLike, key: ArrayLike) -> Words:
     ['6627e8d5', 'e169c58d', 'bc57ac4c', '9b00dbd8']
     """
     words, keys = np.asarray(counter, dtype=np.uint64), np.asarray(key, dtype=np.uint64)
-    made = _rounds(*(words[..., place] for place in range(4)), keys[..., 0], keys[..., 1])
+    c0, c1, c2, c3 = (words[..., place] for place in range(4))
+    made = _rounds(c0, c1, c2, c3, keys[..., 0], keys[..., 1])
     return np.stack(made, axis=-1).astype(np.uint32)
 
 
@@ -116,9 +117,7 @@ def hashed(parts: object, size: int) -> bytes:
     return hashlib.blake2b(text.encode("ascii"), digest_size=size, person=SCHEME.encode("ascii")).digest()
 
 
-def row_keys(
-    seed: int, prompts: Sequence[object], generations: Sequence[int], *, stream: str | None = None
-) -> Words:
+def row_keys(seed: int, prompts: Sequence[object], generations: Sequence[int], *, stream: str | None = None) -> Words:
     """Keys of rows: what a row's noise depends on, beside position and token.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Coupled sampling inside `generate` of Hugging Face transformers: a logits processor that is used with greedy decoding."""
+"""Coupled sampling inside `generate` of Hugging Face transformers: a logits processor for greedy decoding."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class CoupledVllmProcessor(Base):  # type: ignore[misc]
     def __init__(self, vllm_config: Any, device: Any, is_pin_memory: bool) -> None:
         if getattr(vllm_config, "speculative_config", None) is not None:
             raise OptionError(
-                "speculative decoding cannot be coupled: its tokens are not drawn one by one; start the engine without it"
+                "speculative decoding cannot be coupled: its tokens are not drawn one by one; start the engine without"
             )
         vocabulary = self.vocabulary or _engine_vocabulary(vllm_config)
         self.tokens = vocabulary.keys

@@ -227,7 +227,7 @@ def _split(vocabulary: Vocabulary, text: str) -> list[str]:
 
 
 def token_bytes(tokens: Sequence[str]) -> Callable[[str], bytes]:
-    """How the tokens of a vocabulary are spelled: a function from a token's text to its bytes.
+    r"""How the tokens of a vocabulary are spelled: a function from a token's text to its bytes.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def token_bytes(tokens: Sequence[str]) -> Callable[[str], bytes]:
     >>> token_bytes(["Ġthe", "a"])("ĠÃ¤")
     b' \\xc3\\xa4'
     >>> token_bytes(["▁the", "a"])("▁<0x0A>"), token_bytes(["▁the", "a"])("<0x0A>")
-    (b' <0x0A>', b'\\n')
+    (b' <0x0A>', b'\n')
     """
     marked = {mark: sum(mark in token for token in tokens) for mark in ("Ġ", "▁")}
     if marked["Ġ"] > marked["▁"]:
