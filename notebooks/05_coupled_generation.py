@@ -125,8 +125,8 @@ for condition, (one, two) in answers.items():
     print(f"{condition}: equal answers, word for word: {np.mean(one == two):.0%}")
 
 # %% [markdown]
-# Neither system knows of the other, so its share of correct answers must be the same in both conditions, up to the noise
-# of its generations.
+# Neither system knows of the other, so its share of correct answers must be the same in both conditions, up to the
+# noise of its generations.
 
 # %%
 rows = []
@@ -137,9 +137,9 @@ for name in (original, copy):
 pd.DataFrame(rows, columns=["system", *conditions, "apart, in standard errors"])
 
 # %% [markdown]
-# What shared noise saves follows from the coupled generations alone: pairs with equal numbers have the coupled variance,
-# pairs with unequal numbers the independent one. A bootstrap over prompts gives the interval, which is wide, since there
-# are 20 prompts.
+# What shared noise saves follows from the coupled generations alone: pairs with equal numbers have the coupled
+# variance, pairs with unequal numbers the independent one. A bootstrap over prompts gives the interval, which is wide,
+# since there are 20 prompts.
 
 # %%
 pairs = be.Pairs.of(*(conditions["coupled"].select(system=name) for name in (original, copy)), coupled=True)
@@ -151,9 +151,7 @@ weights = np.random.default_rng(1).dirichlet(np.ones(len(pairs)), 4000)
 saving = 2 * (weights @ by_prompt) / (weights @ within)
 low, high = np.quantile(saving, [0.025, 0.975])
 print(f"kappa {by_prompt.mean():.4f}, standard error over prompts {by_prompt.std(ddof=1) / np.sqrt(len(pairs)):.4f}")
-print(
-    f"generations saved on these prompts: {2 * by_prompt.mean() / within.mean():.0%}, 95% interval {low:.0%} to {high:.0%}"
-)
+print(f"generations saved on these prompts: {2 * by_prompt.mean() / within.mean():.0%} ({low:.0%} to {high:.0%})")
 
 # %%
 table = pairs.to_frame().assign(kappa=by_prompt)
