@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -96,7 +96,7 @@ class Vocabulary:
         raw = [None if text is None else to_bytes(text) for text in texts]
         return cls.of_tokens(raw, special=special, split=lambda text: tokenizer(text)["input_ids"])
 
-    @property
+    @cached_property
     def keys(self) -> Keys:
         """Keys of tokens (token,), 64 bits of a hash of their names."""
         return np.frombuffer(b"".join(hashed(name, 8) for name in self.names), dtype="<u8").astype(np.uint64)
