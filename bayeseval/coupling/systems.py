@@ -103,7 +103,9 @@ class LogitsSystem:
         written = np.zeros((len(requests), 0), dtype=np.int64)
         going = np.arange(len(requests))
         for position in range(max_new_tokens):
-            logits = np.asarray(self.logits([requests[row].text for row in going], written[going]), dtype=np.float64)
+            logits = np.asarray(
+                self.logits([requests[row].text for row in going.tolist()], written[going]), dtype=np.float64
+            )
             chosen = Sampler(keys[going], self.vocabulary.keys, decoding).choose(logits, position)
             column = np.full(len(requests), self.stop)
             column[going] = chosen
@@ -212,7 +214,7 @@ def as_system(name: str, given: Any) -> System:
             raise OptionError(f"{name} must be a pair (model, tokenizer) of transformers, in this order")
         return TransformersSystem(model, tokenizer)
     if all(hasattr(given, part) for part in ("vocabulary", "fingerprint", "identity", "answers")):
-        return given  # type: ignore[no-any-return]
+        return given
     raise OptionError(
         f"{name} must be a pair (model, tokenizer) of transformers or a LogitsSystem, but "
         f"{type(given).__name__} was given"

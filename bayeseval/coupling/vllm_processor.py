@@ -77,7 +77,7 @@ def request_settings(params: Any) -> tuple[np.ndarray, Decoding] | None:
     return key, Decoding(named.get("temperature", 1.0), named.get("top_k"), named.get("top_p"))
 
 
-class CoupledVllmProcessor(Base):  # type: ignore[misc]
+class CoupledVllmProcessor(Base):
     """Picks the next token of every coupled request with keyed noise; see the module for how it is loaded.
 
     Attributes

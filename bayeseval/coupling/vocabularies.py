@@ -238,9 +238,9 @@ def token_bytes(tokens: Sequence[str]) -> Callable[[str], bytes]:
     Examples
     --------
     >>> token_bytes(["Ġthe", "a"])("ĠÃ¤")
-    b' \\xc3\\xa4'
-    >>> token_bytes(["▁the", "a"])("▁<0x0A>"), token_bytes(["▁the", "a"])("<0x0A>")
-    (b' <0x0A>', b'\n')
+    b' \xc3\xa4'
+    >>> token_bytes(["▁the", "a"])("▁a"), token_bytes(["▁the", "a"])("<0x0A>")
+    (b' a', b'\n')
     """
     marked = {mark: sum(mark in token for token in tokens) for mark in ("Ġ", "▁")}
     if marked["Ġ"] > marked["▁"]:
