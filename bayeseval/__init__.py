@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from bayeseval._version import __version__
 
 if TYPE_CHECKING:
+    from bayeseval import coupling as coupling
     from bayeseval import metrics as metrics
     from bayeseval import plots as plots
     from bayeseval.calibration.ranks import calibrate as calibrate
@@ -138,7 +139,7 @@ _HOMES = {
     "win_rates": "preferences.win_rates",
 }
 
-_MODULES = ("metrics", "plots")
+_MODULES = ("coupling", "metrics", "plots")
 
 __all__ = ["__version__", *_MODULES, *_HOMES]
 
