@@ -167,7 +167,7 @@ def saving(tables: np.ndarray, draws: int = 4000, seed: int = SEED) -> Saving:
     of an independent one. Benchmark: 1 - V_c / V_i within prompts. Population: of one pair of generations of a fresh
     prompt, prompts included.
     """
-    from bayeseval.planning.comparing.moments import kappa_hat
+    from bayeseval.estimators.coupled import kappa_hat
 
     k = tables.sum(axis=1)
     a, b = (tables[:, 0] + tables[:, 1]) / k, (tables[:, 0] + tables[:, 2]) / k

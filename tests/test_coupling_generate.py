@@ -27,7 +27,7 @@ from bayeseval.coupling import (
     row_keys,
 )
 from bayeseval.coupling.vocabularies import require_match, token_bytes
-from bayeseval.planning.comparing.moments import kappa_hat
+from bayeseval.estimators.coupled import kappa_hat
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 TOKENS = ["a ", "b ", "c ", ""]
