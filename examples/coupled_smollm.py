@@ -23,7 +23,7 @@ import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -149,73 +149,17 @@ def generate(chosen: dict[str, Task], coupled: bool, generations: int, folder: P
     )
 
 
-class Saving(NamedTuple):
-    """What shared noise is worth: bootstrap intervals, over prompts, have probability 95%."""
-
-    kappa: float
-    kappa_interval: tuple[float, float]
-    benchmark: float
-    benchmark_interval: tuple[float, float]
-    population: float
-    population_interval: tuple[float, float]
-
-
-def saving(tables: np.ndarray, draws: int = 4000, seed: int = SEED) -> Saving:
-    r"""Share of generations that shared noise saves, from coupled generations alone.
-
-    Pairs of generations with equal numbers tell the variance of a coupled difference; pairs with unequal numbers that
-    of an independent one. Benchmark: 1 - V_c / V_i within prompts. Population: of one pair of generations of a fresh
-    prompt, prompts included.
-    """
-    from bayeseval.estimators.coupled import kappa_hat
-
-    k = tables.sum(axis=1)
-    a, b = (tables[:, 0] + tables[:, 1]) / k, (tables[:, 0] + tables[:, 2]) / k
-    within = k / (k - 1) * (a * (1 - a) + b * (1 - b))
-    kappa = kappa_hat(tables)
-    difference = (tables[:, 1] - tables[:, 2]) / k
-    square = (tables[:, 1] + tables[:, 2]) / k  # of a coupled difference
-    weights = np.random.default_rng(seed).dirichlet(np.ones(len(k)), draws)
-    weights = np.vstack([np.full(len(k), 1 / len(k)), weights])
-    mean_kappa = weights @ kappa
-    coupled = weights @ square - (weights @ difference) ** 2
-    figures = (mean_kappa, 2 * mean_kappa / (weights @ within), 2 * mean_kappa / (coupled + 2 * mean_kappa))
-    found: list[Any] = []
-    for figure in figures:
-        low, high = np.quantile(figure[1:], [0.025, 0.975])
-        found += [float(figure[0]), (float(low), float(high))]
-    return Saving(*found)
-
-
-def pairs_of(outcomes: be.Outcomes, coupled: bool) -> be.Pairs:
-    """The two systems, aligned."""
-    a, b = (outcomes.select(system=name) for name in (ORIGINAL, QUANTISED))
-    return be.Pairs.of(a, b, coupled=coupled)
-
-
-def describe(coupled: be.Outcomes, independent: be.Outcomes) -> Saving:
-    """Print scores of both conditions, how far they differ, and the saving."""
-    for name in (ORIGINAL, QUANTISED):
-        shares = []
-        for outcomes in (coupled, independent):
-            counts = outcomes.select(system=name).counts()
-            shares.append(counts.correct / counts.generations)
-        k = counts.generations[0]
-        noise = [(share * (1 - share)).sum() / (k - 1) for share in shares]
-        error = np.sqrt(sum(noise)) / len(k * shares[0])
-        gap = shares[0].mean() - shares[1].mean()
-        print(f"{name}: {shares[0].mean():.3f} coupled, {shares[1].mean():.3f} independent, "
-              f"{gap / error:+.1f} standard errors apart")  # fmt: skip
-    tables = pairs_of(coupled, True).tables
+def describe(coupled: be.Outcomes, independent: be.Outcomes) -> Any:
+    """Print scores of both conditions, how far they differ, and the saving; return `bayeseval.coupled_savings`."""
     same = [
         np.mean(_answers(outcomes, ORIGINAL) == _answers(outcomes, QUANTISED)) for outcomes in (coupled, independent)
     ]
     print(f"equal answers: {same[0]:.1%} coupled, {same[1]:.1%} independent")
-    found = saving(tables)
-    print(f"kappa {found.kappa:.4f} ({found.kappa_interval[0]:.4f} to {found.kappa_interval[1]:.4f})")
-    for name in ("benchmark", "population"):
-        low, high = getattr(found, f"{name}_interval")
-        print(f"generations saved, {name}: {getattr(found, name):.0%} ({low:.0%} to {high:.0%})")
+    pair, alone = ([one.select(system=name) for name in (ORIGINAL, QUANTISED)] for one in (coupled, independent))
+    found = be.coupled_savings(*pair, independent=tuple(alone))
+    for row in found.marginals.itertuples():
+        print(f"{row.system}: {row.coupled:.3f} coupled, {row.independent:.3f} independent, p = {row.p_mean:.2f}")
+    print(found)
     return found
 
 
@@ -225,7 +169,7 @@ def _answers(outcomes: be.Outcomes, system: str) -> np.ndarray:
 
 def main(
     folder: Path | None = None, additions: int = ADDITIONS, questions: int = QUESTIONS, generations: int = GENERATIONS
-) -> tuple[be.Outcomes, be.Outcomes, Saving]:
+) -> tuple[be.Outcomes, be.Outcomes, Any]:
     """Both conditions, their comparison, and one file of outcomes."""
     chosen = tasks(additions, questions)
     coupled, independent = (generate(chosen, noise, generations, folder) for noise in (True, False))

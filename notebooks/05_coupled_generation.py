@@ -125,35 +125,32 @@ for condition, (one, two) in answers.items():
     print(f"{condition}: equal answers, word for word: {np.mean(one == two):.0%}")
 
 # %% [markdown]
-# Neither system knows of the other, so its share of correct answers must be the same in both conditions, up to the
-# noise of its generations.
-
-# %%
-rows = []
-for name in (original, copy):
-    shares = [outcomes.select(system=name).matrix().mean(axis=1) for outcomes in conditions.values()]
-    error = np.sqrt(sum((share * (1 - share)).sum() / 11 for share in shares)) / len(shares[0])
-    rows.append([name, *(share.mean() for share in shares), (shares[0].mean() - shares[1].mean()) / error])
-pd.DataFrame(rows, columns=["system", *conditions, "apart, in standard errors"])
-
-# %% [markdown]
 # What shared noise saves follows from the coupled generations alone: pairs with equal numbers have the coupled
 # variance, pairs with unequal numbers the independent one. A bootstrap over prompts gives the interval, which is wide,
 # since there are 20 prompts.
 
 # %%
-pairs = be.Pairs.of(*(conditions["coupled"].select(system=name) for name in (original, copy)), coupled=True)
-k = pairs.generations[0]
-a, b = pairs.correct / k
-by_prompt = (k * pairs.both - pairs.correct[0] * pairs.correct[1]) / (k * (k - 1))
-within = k / (k - 1) * (a * (1 - a) + b * (1 - b))
-weights = np.random.default_rng(1).dirichlet(np.ones(len(pairs)), 4000)
-saving = 2 * (weights @ by_prompt) / (weights @ within)
-low, high = np.quantile(saving, [0.025, 0.975])
-print(f"kappa {by_prompt.mean():.4f}, standard error over prompts {by_prompt.std(ddof=1) / np.sqrt(len(pairs)):.4f}")
-print(f"generations saved on these prompts: {2 * by_prompt.mean() / within.mean():.0%} ({low:.0%} to {high:.0%})")
+found = be.coupled_savings(
+    *(conditions["coupled"].select(system=name) for name in (original, copy)),
+    independent=tuple(conditions["independent"].select(system=name) for name in (original, copy)),
+)
+found
 
 # %%
+ax = found.plot()
+
+# %% [markdown]
+# Neither system knows of the other, so its share of correct answers must be the same in both conditions, up to the
+# noise of its generations.
+
+# %%
+found.marginals
+
+# %%
+pairs = found.pairs
+by_prompt = (pairs.tables[:, 0] * pairs.generations[0] - pairs.correct.prod(axis=0)) / (
+    pairs.generations[0] * (pairs.generations[0] - 1)
+)
 table = pairs.to_frame().assign(kappa=by_prompt)
 table["kind"] = np.where(table["prompt"].str.contains("+", regex=False), "addition", "multiple choice")
 table.groupby("kind")[["correct_a", "correct_b", "both", "kappa"]].mean()
