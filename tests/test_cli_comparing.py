@@ -202,7 +202,11 @@ def test_decoding_by_a_model_and_by_moments(tmp_path: Path) -> None:
 
 @pytest.fixture
 def batches(tmp_path: Path) -> list[Path]:
-    return [write(tmp_path / f"batch{i}.csv", counts_of("A"), counts_of("B")) for i in range(3)]
+    files = [write(tmp_path / f"batch{i}.csv", counts_of("A"), counts_of("B")) for i in range(3)]
+    for day, file in enumerate(files):  # equal counts of other generations: the files tell so
+        header, *rows = file.read_text().splitlines()
+        file.write_text("\n".join([f"{header},date", *(f"{row},2026-01-0{day + 1}" for row in rows)]) + "\n")
+    return files
 
 
 def log(rule: Any, *systems: str, most: int | None = None, times: int = 3) -> Any:
@@ -273,8 +277,13 @@ def test_generations_that_come_twice_are_refused(tmp_path: Path) -> None:
     plain.write_text("\n".join(["model,task,id,correct", *(f"A,s,{q},{x}" for q, _, x in rows)]))
     said = complaint(run("looks", numbered, numbered, "--width", 0.1, "-q"))
     assert f"{numbered} is no further batch" in said and "generation 0" in said and "--column generation=" in said
+    again = tmp_path / "again.csv"
     for file, options in ((plain, []), (numbered, ["--column", "generation="])):
-        entry = document(run("looks", file, file, "--width", 0.1, *options, "--json"), status=3)["logs"][0]
+        again.write_text(file.read_text())
+        said = complaint(run("looks", file, again, "--width", 0.1, *options, "-q"))
+        assert str(file) in said and str(again) in said and "copies" in said
+        again.write_text(file.read_text() + "\n")  # other generations, as far as files can tell
+        entry = document(run("looks", file, again, "--width", 0.1, *options, "--json"), status=3)["logs"][0]
         assert [one["n_generations"] for one in entry["looks"]] == [18, 36]
 
 
