@@ -1,0 +1,68 @@
+"""Tables for a terminal of differences and orders of systems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bayeseval.cli.tables import add_row, new_table, print_table, say, warn
+from bayeseval.contrasts.difference import share
+from bayeseval.contrasts.ranking import Ranking
+from bayeseval.display import number
+from bayeseval.plots.canvas import interval_words
+from bayeseval.posterior.scores import ESTIMANDS, decimals
+from bayeseval.reporting.contrasted import Compared
+
+__all__ = ["show_compared", "show_ranking"]
+
+
+def show_compared(found: Compared, power: Mapping[str, float]) -> None:
+    """Print the difference for every estimand; what it could resolve, where a power was asked; and shared noise."""
+    first = found.contrasts[0]
+    a, b = first.systems
+    warn(found.warnings)
+    for one in found.contrasts:
+        say(f"{one.sentence()}.")
+    table = new_table(f"{first.score} of {a} minus {b} on {first.benchmark}: {first.design_words}")
+    names = ["", "difference", interval_words(first.prob), "P(a > b)"]
+    names += [f"P(|a - b| < {first.rope:g})"] if first.rope is not None else []
+    names += ["resolves", "generations x 2", "prompts x 2"] if power else []
+    for name in names:
+        table.add_column(name, justify="right" if name else "left", overflow="fold")
+    for one in found.contrasts:
+        digits = decimals(one.width) + 1
+        ends = "none" if np.isnan(one.lower) else f"{one.lower:+.{digits}f} to {one.upper:+.{digits}f}"
+        cells = [f"{ESTIMANDS[one.estimand]} ({one.estimand})", f"{one.value:+.{digits}f}", ends, share(one.p_greater)]
+        cells += [share(one.p_equivalent)] if one.rope is not None else []
+        reach = (one.detectable, one.detectable_generations, one.detectable_prompts)
+        cells += ["none" if np.isnan(value) else number(value) for value in reach] if power else []
+        add_row(table, cells)
+    print_table(table)
+    if power:
+        say(f"resolves: true difference that a study like this one finds with probability {first.power:g}.")
+    if found.savings is not None:
+        say(f"{found.savings.sentence()}.")
+    if found.noise is not None:
+        say(f"{found.noise.sentence()}.")
+
+
+def show_ranking(found: Ranking) -> None:
+    """Print the order, one row a system."""
+    warn(found.warnings)
+    say(f"{found.sentence()}.")
+    table = new_table(f"{found.score} on {found.benchmark} ({found.estimand}), with {interval_words(found.prob)}s")
+    for name in ("", "system", found.score, "interval", "rank", "P(best)", "group"):
+        table.add_column(name, justify="left" if name in ("system", "group") else "right", overflow="fold")
+    rows: list[dict[str, Any]] = found.to_frame().to_dict(orient="records")
+    for place, row in enumerate(rows, 1):
+        digits = decimals(row["upper"] - row["lower"])
+        ends = f"{row['lower']:.{digits}f} to {row['upper']:.{digits}f}"
+        low, high = row["rank_lower"], row["rank_upper"]
+        ranks = f"{low}" if low == high else f"{low} to {high}"
+        score = f"{row['value']:.{digits}f}"
+        add_row(table, [f"{place}", row["system"], score, ends, ranks, share(row["p_best"]), row["groups"]])
+    print_table(table)
+    edge = "" if found.rope is None else f" by more than {found.rope:g}"
+    say(f"Systems that share a letter are not told apart{edge}.")
