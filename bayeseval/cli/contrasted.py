@@ -39,7 +39,9 @@ def run_compare(given: Mapping[str, Any]) -> None:
     found = Compared(
         tuple(contrast(*pair, estimand=estimand, **asked, **design, **power) for estimand in estimands), savings, noise
     )
-    finish("compare", [found], pair, draw([found], figure), lambda one: show_compared(one, power), given["as_json"])
+    finish(
+        "compare", [found], pair, draw([found], figure), lambda one: show_compared(one, bool(power)), given["as_json"]
+    )
 
 
 def run_rank(given: Mapping[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,38 +9,32 @@ import numpy as np
 from bayeseval.cli.tables import add_row, new_table, print_table, say, warn
 from bayeseval.contrasts.difference import share
 from bayeseval.contrasts.ranking import Ranking
-from bayeseval.display import number
 from bayeseval.plots.canvas import interval_words
-from bayeseval.posterior.scores import ESTIMANDS, decimals
+from bayeseval.posterior.scores import decimals
 from bayeseval.reporting.contrasted import Compared
 
 __all__ = ["show_compared", "show_ranking"]
 
 
-def show_compared(found: Compared, power: Mapping[str, float]) -> None:
-    """Print the difference for every estimand; what it could resolve, where a power was asked; and shared noise."""
+def show_compared(found: Compared, power: bool = False) -> None:
+    """Print the difference for every estimand; what could be resolved, where that was asked; and shared noise."""
     first = found.contrasts[0]
     a, b = first.systems
     warn(found.warnings)
     for one in found.contrasts:
         say(f"{one.sentence()}.")
-    table = new_table(f"{first.score} of {a} minus {b} on {first.benchmark}: {first.design_words}")
-    names = ["", "difference", interval_words(first.prob), "P(a > b)"]
-    names += [f"P(|a - b| < {first.rope:g})"] if first.rope is not None else []
-    names += ["resolves", "generations x 2", "prompts x 2"] if power else []
-    for name in names:
-        table.add_column(name, justify="right" if name else "left", overflow="fold")
+    table = new_table(f"{first.score}, {a} minus {b}; {first.design_words}")
+    names = ["estimand", "difference", interval_words(first.prob, "interval"), "P(a > b)"]
+    for name in (*names, *([] if first.rope is None else [f"P(|a - b| < {first.rope:g})"])):
+        table.add_column(name, justify="left" if name == "estimand" else "right", overflow="fold")
     for one in found.contrasts:
         digits = decimals(one.width) + 1
         ends = "none" if np.isnan(one.lower) else f"{one.lower:+.{digits}f} to {one.upper:+.{digits}f}"
-        cells = [f"{ESTIMANDS[one.estimand]} ({one.estimand})", f"{one.value:+.{digits}f}", ends, share(one.p_greater)]
-        cells += [share(one.p_equivalent)] if one.rope is not None else []
-        reach = (one.detectable, one.detectable_generations, one.detectable_prompts)
-        cells += ["none" if np.isnan(value) else number(value) for value in reach] if power else []
-        add_row(table, cells)
+        cells = [one.estimand, f"{one.value:+.{digits}f}", ends, share(one.p_greater)]
+        add_row(table, [*cells, *([] if one.rope is None else [share(one.p_equivalent)])])
     print_table(table)
-    if power:
-        say(f"resolves: true difference that a study like this one finds with probability {first.power:g}.")
+    for one in found.contrasts if power else ():
+        say(f"{one.estimand}: {one.power_sentence()}")
     if found.savings is not None:
         say(f"{found.savings.sentence()}.")
     if found.noise is not None:

@@ -9,8 +9,8 @@ import typer
 __all__ = [
     "AsJson", "Assurance", "Benchmark", "Chains", "Column", "Credit", "Draws", "Engine", "Estimand", "Figure", "First",
     "Futures", "Generations", "Levels", "Metrics", "Model", "NPrompts", "Paths", "Power", "Prior", "PriorAlone",
-    "Prob", "Prompts", "Published", "Quiet", "Refits", "Sampler", "Score", "Sd", "Second", "Seed", "SomePaths", "System",
-    "Threshold", "Tune", "Width",
+    "Prob", "Prompts", "Published", "Quiet", "Refits", "Sampler", "Score", "Sd", "Second", "Seed", "SomePaths",
+    "System", "Threshold", "Tune", "Width",
 ]  # fmt: skip
 
 Paths = Annotated[

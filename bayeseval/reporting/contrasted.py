@@ -42,7 +42,7 @@ class Compared:
 
     @property
     def systems(self) -> tuple[str, str]:
-        """a and b."""
+        """Names of both, a and b."""
         return self.contrasts[0].systems
 
     @property
