@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from bayeseval.cli.contrasted_tables import show_compared, show_ranking
@@ -33,15 +34,14 @@ def run_compare(given: Mapping[str, Any]) -> None:
     asked, estimands = _asked(given), _estimands(given)
     raw = two_of(runs_of_files(given["paths"], chosen), given["a"], given["b"])
     savings, noise = _savings(raw, given), _noise(raw, given)
-    pair = _ready(raw, asked["score"], estimands, given, chosen, "a comparison")
-    design = {"paired": not given["unpaired"], "coupled": given["coupled"]}
-    power = {} if given["power"] is None else {"power": given["power"]}
-    found = Compared(
-        tuple(contrast(*pair, estimand=estimand, **asked, **design, **power) for estimand in estimands), savings, noise
-    )
-    finish(
-        "compare", [found], pair, draw([found], figure), lambda one: show_compared(one, bool(power)), given["as_json"]
-    )
+    first, second = _ready(raw, asked["score"], estimands, given, chosen, "a comparison")
+    resolved = given["power"] is not None
+    asked |= {"paired": not given["unpaired"], "coupled": given["coupled"]}
+    asked |= {"power": given["power"]} if resolved else {}
+    contrasts = [contrast(first, second, estimand=estimand, **asked) for estimand in estimands]
+    found = Compared(tuple(contrasts), savings, noise)
+    show = partial(show_compared, resolved=resolved)
+    finish("compare", [found], [first, second], draw([found], figure), show, given["as_json"])
 
 
 def run_rank(given: Mapping[str, Any]) -> None:
@@ -86,7 +86,7 @@ def _savings(pair: Sequence[Any], given: Mapping[str, Any]) -> CoupledSavings | 
             "--coupled pairs generations one by one, which counts cannot tell: it needs files with one row a "
             "generation of both systems"
         )
-    pairs = coupled_pairs(*pair, "--coupled")
+    pairs = coupled_pairs(pair[0], pair[1], "--coupled")
     if not (pairs.generations[0] > 1).any():
         return None
     return coupled_savings(pairs, prob=given["prob"], seed=given["seed"])

@@ -16,15 +16,14 @@ from bayeseval.reporting.contrasted import Compared
 __all__ = ["show_compared", "show_ranking"]
 
 
-def show_compared(found: Compared, power: bool = False) -> None:
+def show_compared(found: Compared, resolved: bool = False) -> None:
     """Print the difference for every estimand; what could be resolved, where that was asked; and shared noise."""
     first = found.contrasts[0]
-    a, b = first.systems
     warn(found.warnings)
     for one in found.contrasts:
         say(f"{one.sentence()}.")
-    table = new_table(f"{first.score}, {a} minus {b}; {first.design_words}")
-    names = ["estimand", "difference", interval_words(first.prob, "interval"), "P(a > b)"]
+    table = new_table(f"{first.score}, a - b, with {interval_words(first.prob)}s")
+    names = ["estimand", "difference", "interval", "P(a > b)"]
     for name in (*names, *([] if first.rope is None else [f"P(|a - b| < {first.rope:g})"])):
         table.add_column(name, justify="left" if name == "estimand" else "right", overflow="fold")
     for one in found.contrasts:
@@ -33,11 +32,12 @@ def show_compared(found: Compared, power: bool = False) -> None:
         cells = [one.estimand, f"{one.value:+.{digits}f}", ends, share(one.p_greater)]
         add_row(table, [*cells, *([] if one.rope is None else [share(one.p_equivalent)])])
     print_table(table)
-    for one in found.contrasts if power else ():
+    for one in found.contrasts if resolved else ():
         say(f"{one.estimand}: {one.power_sentence()}")
     if found.savings is not None:
         say(f"{found.savings.sentence()}.")
     if found.noise is not None:
+        warn(text for text in found.noise.warnings if text not in found.warnings)
         say(f"{found.noise.sentence()}.")
 
 

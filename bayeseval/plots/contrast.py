@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeseval.contrasts.difference import chance_words
+from bayeseval.contrasts.difference import Contrast, chance_words
 from bayeseval.plots.canvas import LOOKS, canvas, colour, interval_words, legend_below, plain
 from bayeseval.plots.single import density
 from bayeseval.posterior.scores import ESTIMANDS
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from bayeseval.contrasts.difference import Contrast
     from bayeseval.contrasts.savings import CoupledSavings
 
 __all__ = ["plot_contrast", "plot_coupled_savings"]
@@ -49,7 +48,7 @@ def plot_contrast(contrast: Contrast | Sequence[Contrast], *, ax: Axes | None = 
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    contrasts: list[Contrast] = [contrast] if hasattr(contrast, "estimand") else list(contrast)
+    contrasts = [contrast] if isinstance(contrast, Contrast) else list(contrast)
     first, single = contrasts[0], len(contrasts) == 1
     a, b = (plain(name, 26) for name in first.systems)
     rows = 2 * len(contrasts) + (single and first.rope is not None)

@@ -53,8 +53,8 @@ class Compared:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings of all parts, each once."""
-        parts = [*self.contrasts, *([] if self.savings is None else [self.savings])]
-        return tuple(dict.fromkeys(text for part in parts for text in part.warnings))
+        said = [text for one in self.contrasts for text in one.warnings]
+        return tuple(dict.fromkeys([*said, *([] if self.savings is None else self.savings.warnings)]))
 
     def plot(self) -> Any:
         """Density of the difference, for all estimands."""
