@@ -220,8 +220,8 @@ def test_ranks_on_these_prompts_come_from_posteriors(arena: Path, tmp_path: Path
         (["compare", "ARENA", *PAIR, "--unpaired", "--estimand", "benchmark"], "leave out --unpaired"),
         (["compare", "ARENA", *PAIR, "--figure", "x.bmp"], "a figure is written as"),
         (["compare", "absent.csv"], "no file or folder absent.csv"),
-        (["compare", "APART"], "have no prompt in common"),
-        (["rank", "APART"], "have no prompt in common"),
+        (["compare", "APART"], "no prompt was answered by all of A, B"),
+        (["rank", "APART"], "no prompt was answered by all of A, B"),
         (
             ["rank", "ARENA", "--system", BEST],
             f"two systems or more, but the files hold {BEST!r} alone",

@@ -53,22 +53,23 @@ def plot_contrast(contrast: Contrast | Sequence[Contrast], *, ax: Axes | None = 
     a, b = (plain(name, 26) for name in first.systems)
     rows = 2 * len(contrasts) + (single and first.rope is not None)
     with canvas(ax, 6.4, 3.3 + 0.2 * rows, titles=2, rows=rows) as ax:
+        curves = [_density_line(ax, one) for one in contrasts]
         zero = ax.axvline(0, color="#1b1e23", linewidth=1.0, linestyle="--")
         if first.rope is not None:
             ax.axvspan(-first.rope, first.rope, color=colour(4), alpha=0.25, linewidth=0, zorder=0)
         handles: list[Any] = []
-        for one in contrasts:
+        for one, curve in zip(contrasts, curves, strict=True):
             chance = chance_words(f"P({a} > {b})", one.p_greater)
             zone = "" if one.rope is None else chance_words(f"P(|difference| < {one.rope:g})", one.p_equivalent)
-            handles.append(_density_line(ax, one))
+            handles.append(curve)
             if single:
                 zero.set_label(f"equal; {chance}")
                 handles.append(zero)
                 handles += [Patch(color=colour(4), alpha=0.25, label=zone)] if zone else []
             else:
                 handles.append(Line2D([], [], linestyle="none", label=chance + (f", {zone}" if zone else "")))
-        ax.set_ylim(0, 1.08 * max(float(np.max(line.get_ydata())) for line in ax.lines[1:]))
-        ends = np.concatenate([[0.0], *(np.asarray(line.get_xdata())[[0, -1]] for line in ax.lines[1:])])
+        ax.set_ylim(0, 1.08 * max(float(np.max(curve.get_ydata())) for curve in curves))
+        ends = np.concatenate([[0.0], *(np.asarray(curve.get_xdata())[[0, -1]] for curve in curves)])
         low, high = float(ends.min()), float(ends.max())
         ax.set_xlim(low - 0.03 * (high - low), high + 0.03 * (high - low))
         ax.set_yticks([])
