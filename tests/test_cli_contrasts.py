@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import bayeseval as be
+from bayeseval.reporting.contrasted import Compared
 from tests.commands import complaint, document, run
 
 EXACT = ["--engine", "quadrature", "--seed", "1", "-q"]
@@ -96,6 +97,18 @@ def test_both_estimands_are_told(arena: Path, tmp_path: Path) -> None:
     assert entry["coupled_savings"] is None and entry["shared_noise"] is None
 
 
+def test_figure_shows_both_estimands() -> None:
+    posts = [posterior(name) for name in (BEST, SECOND)]
+    found = [be.contrast(*posts, estimand=name, rope=0.02, seed=1) for name in ("population", "benchmark")]
+    ax = Compared(tuple(found)).plot()
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    for place, one in enumerate(found):
+        assert one.estimand in legend[2 * place] and one.numbers in legend[2 * place]
+        assert f"{one.p_greater:.3f}"[1:] in legend[2 * place + 1] and "P(|difference| < 0.02)" in legend[2 * place + 1]
+        grid, height = ax.lines[place].get_xdata(), ax.lines[place].get_ydata()
+        assert np.trapezoid(height, grid) == pytest.approx(1, abs=0.01)
+
+
 def test_power_is_told_only_where_it_is_asked(arena: Path) -> None:
     assert "with probability" not in run("compare", arena, *PAIR, *EXACT, "--estimand", "population").stdout
 
@@ -163,6 +176,13 @@ def test_one_coupled_pair_a_prompt_cannot_tell_what_is_saved(generations: Path, 
     result = run("compare", path, *NOISE_PAIR, *EXACT, "--coupled", "--json")
     (entry,) = document(result)["comparisons"]
     assert entry["design"] == "coupled" and entry["coupled_savings"] is None and entry["shared_noise"] is None
+
+
+def test_a_posterior_of_both_systems_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    pairs = be.Pairs.of(counts_of(BEST), counts_of(SECOND))
+    both = be.fit(pairs, draws=20, tune=20, chains=1, seed=1, progress=False).save(tmp_path / "both.nc")
+    for command in ("compare", "rank"):
+        assert "take be.contrast(be.load(...)) in Python" in complaint(run(command, both, "-q"))
 
 
 # rank -----------------------------------------------------------------------------------------------------------------

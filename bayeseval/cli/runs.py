@@ -8,6 +8,8 @@ from typing import Any
 from bayeseval.cli.work import SAVED, Settings, posteriors_of, read_results, require_one_run
 from bayeseval.errors import OptionError
 from bayeseval.planning import SystemGuess
+from bayeseval.posterior.credit import refuse_credits
+from bayeseval.posterior.pairs import PairPosterior
 from bayeseval.posterior.posterior import Posterior
 
 __all__ = ["name_of", "only_run", "require_different", "runs_of_files", "two_of"]
@@ -39,6 +41,13 @@ def runs_of_files(paths: Sequence[str], chosen: Settings) -> list[Any]:
     """Every run of the files: saved posteriors, and results that are not fitted yet."""
     saved, results = ([path for path in paths if path.endswith(SAVED) == kept] for kept in (True, False))
     found: list[Any] = list(posteriors_of(saved, chosen)) if saved else []
+    for one in found:
+        refuse_credits(one)
+        if isinstance(one, PairPosterior):
+            raise OptionError(
+                f"a saved posterior is that of {' and '.join(one.pairs.systems)} together, and commands take one system "
+                f"each: take be.contrast(be.load(...)) in Python"
+            )
     if results:
         data = read_results(results, chosen)
         found += data.select(system=chosen.system or None, benchmark=chosen.benchmark or None).runs()
