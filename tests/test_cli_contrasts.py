@@ -182,7 +182,7 @@ def test_a_posterior_of_both_systems_is_refused_in_a_sentence(tmp_path: Path) ->
     pairs = be.Pairs.of(counts_of(BEST), counts_of(SECOND))
     both = be.fit(pairs, draws=20, tune=20, chains=1, seed=1, progress=False).save(tmp_path / "both.nc")
     for command in ("compare", "rank"):
-        assert "take be.contrast(be.load(...)) in Python" in complaint(run(command, both, "-q"))
+        assert "is one of two systems together" in complaint(run(command, both, "-q"))
 
 
 # rank -----------------------------------------------------------------------------------------------------------------

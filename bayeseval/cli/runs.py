@@ -9,7 +9,6 @@ from bayeseval.cli.work import SAVED, Settings, posteriors_of, read_results, req
 from bayeseval.errors import OptionError
 from bayeseval.planning import SystemGuess
 from bayeseval.posterior.credit import refuse_credits
-from bayeseval.posterior.pairs import PairPosterior
 from bayeseval.posterior.posterior import Posterior
 
 __all__ = ["name_of", "only_run", "require_different", "runs_of_files", "two_of"]
@@ -43,11 +42,6 @@ def runs_of_files(paths: Sequence[str], chosen: Settings) -> list[Any]:
     found: list[Any] = list(posteriors_of(saved, chosen)) if saved else []
     for one in found:
         refuse_credits(one)
-        if isinstance(one, PairPosterior):
-            raise OptionError(
-                f"a saved posterior is that of {' and '.join(one.pairs.systems)} together, and commands take one system "
-                f"each: take be.contrast(be.load(...)) in Python"
-            )
     if results:
         data = read_results(results, chosen)
         found += data.select(system=chosen.system or None, benchmark=chosen.benchmark or None).runs()
