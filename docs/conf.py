@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import csv
 import gzip
+import itertools
 import os
 import re
 import shlex
@@ -84,6 +86,11 @@ TRANSCRIPTS = {
                    "--system 'o3-mini (medium)' --estimand benchmark", 0),
     "looks": ("looks batch1.csv batch2.csv batch3.csv -q --system llama-3b-instruct-step800 --estimand benchmark "
               "--width 0.015 --most 1500", 3),
+    "compare": ("compare aime25.csv -q --benchmark AIME-2025-I --a 'o3-mini (high)' --b DeepSeek-R1 --rope 0.02 "
+                "--engine quadrature --power 0.8", 0),
+    "rank": ("rank aime25.csv -q --benchmark AIME-2025-I", 0),
+    "preferences": ("preferences votes.csv -q", 0),
+    "map": ("map outcomes.csv.gz -q --top 3", 0),
 }  # fmt: skip
 
 
@@ -98,6 +105,20 @@ def run_program(arguments: list[str], status: int = 0, folder: Path | None = Non
     return "\n".join(line.rstrip() for line in answer.stdout.strip().splitlines())
 
 
+def votes(counts: Path) -> str:
+    """Comparisons of some systems on every prompt of AIME 2025 I: that one wins which was correct more often."""
+    chosen = ("o3-mini (high)", "o3-mini (medium)", "DeepSeek-R1", "QwQ-32B-Preview", "gpt-4o")
+    with counts.open(encoding="utf-8", newline="") as stream:
+        rows = [row for row in csv.DictReader(stream) if row["benchmark"] == "AIME-2025-I"]
+    correct = {(row["model"], row["prompt_id"]): int(row["c"]) for row in rows}
+    lines = ["model_a,model_b,winner,question_id"]
+    for a, b in itertools.combinations(chosen, 2):
+        for prompt in dict.fromkeys(row["prompt_id"] for row in rows):
+            gap = correct[a, prompt] - correct[b, prompt]
+            lines.append(f"{a},{b},{'model_a' if gap > 0 else 'model_b' if gap < 0 else 'tie'},{prompt}")
+    return "\n".join(lines)
+
+
 def transcripts() -> None:
     """Run commands on the data that come along, and write what a terminal shows."""
     target = GENERATED / "transcripts"
@@ -107,6 +128,8 @@ def transcripts() -> None:
         data = Path(bayeseval.__file__).parent / "_data"
         shutil.copyfile(data / "aime24-50" / "counts.csv", folder / "aime24.csv")
         shutil.copyfile(data / "matharena-aime2025" / "counts.csv", folder / "aime25.csv")
+        shutil.copyfile(data / "aime24-50" / "outcomes.csv.gz", folder / "outcomes.csv.gz")
+        (folder / "votes.csv").write_text(votes(folder / "aime25.csv"), encoding="utf-8")
         with gzip.open(data / "aime24-50" / "outcomes.csv.gz", "rt", encoding="utf-8") as stream:
             head, *rows = stream.read().splitlines()
         for batch in range(3):  # ten generations of every prompt each

@@ -29,7 +29,7 @@ COMMANDS = (
     "plan-order",
     "compare-decoding",
 )
-COMMANDS += ("looks", "preferences", "map", "models", "demo")
+COMMANDS += ("looks", "compare", "rank", "preferences", "map", "models", "demo")
 
 
 @pytest.fixture

@@ -11,8 +11,6 @@ from bayeseval.cli.program import app, plainly
 
 __all__ = ["compare_decoding", "looks", "plan_contrast", "plan_order"]
 
-First = Annotated[str | None, typer.Option("--a", metavar="NAME", help="First system, where there are more than two.")]
-Second = Annotated[str | None, typer.Option("--b", metavar="NAME", help="Second system; the difference is a - b.")]
 GO_ON = 3
 
 
@@ -32,8 +30,8 @@ GO_ON = 3
 @plainly
 def plan_contrast(
     paths: opt.SomePaths = None,
-    a: First = None,
-    b: Second = None,
+    a: opt.First = None,
+    b: opt.Second = None,
     guess: Annotated[
         list[str] | None,
         typer.Option(
@@ -251,7 +249,7 @@ def looks(
     a: Annotated[
         str | None, typer.Option("--a", metavar="NAME", help="Look at the difference of two systems: the first one.")
     ] = None,
-    b: Second = None,
+    b: opt.Second = None,
     most: Annotated[
         int | None, typer.Option("--most", metavar="N", help="Budget: stop at so many generations in all.")
     ] = None,

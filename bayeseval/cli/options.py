@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 __all__ = [
-    "AsJson", "Assurance", "Benchmark", "Chains", "Column", "Credit", "Draws", "Engine", "Estimand", "Figure",
+    "AsJson", "Assurance", "Benchmark", "Chains", "Column", "Credit", "Draws", "Engine", "Estimand", "Figure", "First",
     "Futures", "Generations", "Levels", "Metrics", "Model", "NPrompts", "Paths", "Power", "Prior", "PriorAlone",
-    "Prob", "Prompts", "Published", "Quiet", "Refits", "Sampler", "Score", "Sd", "Seed", "SomePaths", "System",
-    "Threshold", "Tune", "Width",
+    "Prob", "Prompts", "Published", "Quiet", "Refits", "Sampler", "Score", "Sd", "Second", "Seed", "SomePaths",
+    "System", "Threshold", "Tune", "Width",
 ]  # fmt: skip
 
 Paths = Annotated[
@@ -119,6 +119,11 @@ Metrics = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No account of what was read, and no progress bar.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else on standard output.")]
+
+# Two systems ---------------------------------------------------------------------------------------------------------
+
+First = Annotated[str | None, typer.Option("--a", metavar="NAME", help="First system, where there are more than two.")]
+Second = Annotated[str | None, typer.Option("--b", metavar="NAME", help="Second system; the difference is a - b.")]
 
 # Plans ----------------------------------------------------------------------------------------------------------------
 

@@ -51,6 +51,7 @@ __all__ = [
     "clusters_of",
     "in_text_order",
     "joint_draws",
+    "needs_posteriors",
     "model_warnings",
     "population_draws",
     "pseudo_sizes",
@@ -104,14 +105,11 @@ def joint_draws(aligned: Aligned, metric: Metric, estimand: str, draws: int, see
             [benchmark_draws(post, aligned, place, metric, draws, seed) for place, post in enumerate(posteriors)], 1
         )
         return Joint(found, "posterior", model_warnings(posteriors, metric, estimand))
-    adaptive = [
-        name for name, c, k in zip(aligned.systems, aligned.correct, aligned.generations, strict=True)
-        if adaptive_hint(c, k)
-    ]  # fmt: skip
-    if metric.k <= aligned.generations.min() and not adaptive:
+    if not needs_posteriors(aligned, metric, estimand):
         estimates = np.stack([metric.estimate(c, k) for c, k in zip(aligned.correct, aligned.generations, strict=True)])
         found = bootstrap_draws(estimates, aligned.systems, draws, seed, clusters_of(aligned))
         return Joint(found, "bootstrap", ())
+    adaptive = _adaptive(aligned)
     posteriors = [fitted(run, seed) for run in aligned.runs]
     found = population_draws(posteriors, aligned, metric, draws, seed)
     why = (
@@ -124,6 +122,20 @@ def joint_draws(aligned: Aligned, metric: Metric, estimand: str, draws: int, see
     )
     model = model_warnings(posteriors, metric, estimand)
     return Joint(found, "reweighted", (*model, said))
+
+
+def needs_posteriors(aligned: Aligned, metric: Metric, estimand: str) -> bool:
+    """Whether draws of a score need posteriors, because unbiased estimates for every prompt do not say enough."""
+    return estimand == "benchmark" or bool(metric.k > aligned.generations.min() or _adaptive(aligned))
+
+
+def _adaptive(aligned: Aligned) -> list[str]:
+    """Systems whose generations seem to depend on what was answered."""
+    return [
+        name
+        for name, c, k in zip(aligned.systems, aligned.correct, aligned.generations, strict=True)
+        if adaptive_hint(c, k)
+    ]
 
 
 # These prompts -------------------------------------------------------------------------------------------------------

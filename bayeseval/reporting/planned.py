@@ -1,4 +1,4 @@
-"""Documents of the public schema about what to run next, and about prompts: designs, allocations, ..., data maps."""
+"""Documents of the public schema about what to run next, systems and prompts: designs, comparisons, data maps, ..."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from bayeseval.outcomes import Outcomes
 from bayeseval.planning import Allocation, ContrastPlan, DecodingComparison, Frontier, Looks, OrderPlan
 from bayeseval.posterior.scores import ESTIMANDS
 from bayeseval.reporting.content import SCHEMA_VERSION
+from bayeseval.reporting.contrasted import comparison_record, leaderboard_record
 from bayeseval.reporting.mapped import map_record
 from bayeseval.reporting.words import CAVEATS, REFERENCES
 
@@ -36,9 +37,10 @@ def planning_document(
 
     Parameters
     ----------
-    kind : {"frontier", "allocate", "plan-contrast", "plan-order", "compare-decoding", "looks", "map"}
-    results : sequence of Frontier, Allocation, ContrastPlan, OrderPlan, DecodingComparison, Looks or DataMap
-        All of the type that belongs to the kind.
+    kind : {"frontier", "allocate", "plan-contrast", "plan-order", "compare-decoding", "looks", "map", "compare",
+        "rank"}
+    results : sequence of Frontier, Allocation, ContrastPlan, OrderPlan, DecodingComparison, Looks, DataMap, Compared or
+        Ranking; all of the type that belongs to the kind.
     sources : sequence of Posterior, Counts or Outcomes
         One run each: what the results were made from. Other things, such as guesses, are left out.
     files : mapping, optional
@@ -169,6 +171,8 @@ RECORDS: dict[str, tuple[str, Any]] = {
     "compare-decoding": ("decodings", decoding_record),
     "looks": ("logs", looks_record),
     "map": ("maps", map_record),
+    "compare": ("comparisons", comparison_record),
+    "rank": ("leaderboards", leaderboard_record),
 }
 """Name of the list in the document, and what makes its entries, by kind."""
 
