@@ -25,7 +25,7 @@ from bayeseval.likelihoods.plackett import plackett_logs, plackett_slopes, soft
 __all__ = ["PairRule", "pair_normal_cells", "pair_rule"]
 
 NODES, REACH = 13, 2.4
-STEPS, TABLE_STEPS = 7, 5
+STEPS, TABLE_STEPS = 7, 8
 
 
 class PairRule(NamedTuple):
@@ -218,7 +218,9 @@ def _centre(xp: Any, normal: tuple[Any, ...], cells: Sequence[Any], psi: Any) ->
         for _ in range(TABLE_STEPS):
             slopes, information = plackett_slopes(xp, m_a + load_a * u, m_b + load_b * u + load_v * v, psi, cells)
             more_u, more_v = step(slopes[:2], (u, v), curvature(*information))
-            u, v = u + more_u, v + more_v
+            # A full step can overshoot, further each time, where the odds ratio makes a table improbable.
+            part = 1 / (1 + more_u * more_u + more_v * more_v)
+            u, v = u + part * more_u, v + part * more_v
         _, information = plackett_slopes(xp, m_a + load_a * u, m_b + load_b * u + load_v * v, psi, cells)
         bent = curvature(*information)
     p11, p12, p22 = bent

@@ -19,8 +19,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from bayeseval.likelihoods.logit_normal import sigmoid
 
 __all__ = ["plackett_logs", "plackett_slopes", "soft"]
@@ -62,10 +60,12 @@ def _shares(xp: Any, eta_a: Any, eta_b: Any, log_psi: Any) -> tuple[tuple[Any, .
     small_a, small_b = small_a * large_a, small_b * large_b
     pa, qa = xp.where(eta_a >= 0, large_a, small_a), xp.where(eta_a >= 0, small_a, large_a)
     pb, qb = xp.where(eta_b >= 0, large_b, small_b), xp.where(eta_b >= 0, small_b, large_b)
+    right, wrong, first, second = pa * pb, qa * qb, pa * qb, qa * pb
+    more, most = first - second, right - wrong  # p_A - p_B and p_A + p_B - 1, also where both are nearly 1
     psi = xp.exp(log_psi)
     d = psi - 1
-    above = (1 + d * (pa - pb)) ** 2 + 4 * xp.maximum(d, 0.0) * pb * qa
-    below = (psi - d * (pa - qb)) ** 2 + 4 * psi * xp.maximum(-d, 0.0) * qa * qb
+    above = (1 + d * more) ** 2 + 4 * xp.maximum(d, 0.0) * second
+    below = (psi - d * most) ** 2 + 4 * psi * xp.maximum(-d, 0.0) * wrong
     root = xp.sqrt(xp.maximum(xp.where(d >= 0, above, below), TINY))
     twice = 2 * xp.maximum(abs(d), TINY)
 
@@ -74,10 +74,10 @@ def _shares(xp: Any, eta_a: Any, eta_b: Any, log_psi: Any) -> tuple[tuple[Any, .
         return xp.maximum(xp.where(a >= 0, 2 * product, total) / xp.where(a >= 0, total, twice), TINY)
 
     shares = (
-        share(1 + d * (pa + pb), psi * pa * pb),
-        share(pa + qb + psi * (pb - pa), pa * qb),
-        share(pb + qa + psi * (pa - pb), qa * pb),
-        share(1 + d * (qa + qb), psi * qa * qb),
+        share(1 + d * (pa + pb), psi * right),
+        share(1 - d * more, first),
+        share(1 + d * more, second),
+        share(1 + d * (qa + qb), psi * wrong),
     )
     return shares, (pa, qa, pb, qb)
 
