@@ -358,6 +358,20 @@ def test_every_model_of_pairs_answers_every_question(post, small):
         assert ax.get_xlabel() and ax.get_title(loc="left")
 
 
+@pytest.mark.parametrize(("score", "metric"), [("mean", be.metrics.mean()), ("pass@4", be.metrics.pass_at(4))])
+@pytest.mark.parametrize("estimand", ["population", "benchmark"])
+def test_a_contrast_of_a_joint_posterior_is_its_own_difference(post, score, metric, estimand):
+    own = post.metric_difference(metric, estimand)
+    found = be.contrast(post, score=score, estimand=estimand)
+    np.testing.assert_array_equal(found.draws, own.draws)
+    assert found.method == "joint" and found.systems == NAMES and found.estimand == estimand
+    assert found.value == pytest.approx(own.value, abs=1e-12)
+    assert found.p_greater == pytest.approx(post.p_better(estimand, metric), abs=1e-12)
+    assert set(own.warnings) <= set(found.warnings)
+    with pytest.raises(be.BayesevalError, match="leave b out"):
+        be.contrast(post, be.Counts.from_arrays([1], 4))
+
+
 def test_a_saved_posterior_comes_back(post, tmp_path):
     again = be.load(post.save(tmp_path / "pairs.nc"))
     assert isinstance(again, be.PairPosterior)
