@@ -50,7 +50,8 @@ def plackett_logs(xp: Any, eta_a: Any, eta_b: Any, log_psi: Any) -> tuple[Any, A
     >>> [round(float(np.exp(log)), 6) for log in plackett_logs(np, np.log(0.5), np.log(1.0), np.log(10.0))]
     [0.279941, 0.053392, 0.220059, 0.446608]
     """
-    return tuple(xp.log(share) for share in _shares(xp, eta_a, eta_b, log_psi)[0])
+    both, only_a, only_b, neither = _shares(xp, eta_a, eta_b, log_psi)[0]
+    return xp.log(both), xp.log(only_a), xp.log(only_b), xp.log(neither)
 
 
 def _shares(xp: Any, eta_a: Any, eta_b: Any, log_psi: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
