@@ -120,6 +120,19 @@ def test_coupled_cells_are_the_integral(a, b, r, log_psi, cell):
     assert rule(a, b, r, cell, log_psi) == pytest.approx(brute(a, b, r, cell, log_psi), abs=3e-3)
 
 
+IMPROBABLE = [
+    ((-0.69, 2.79), (-2.96, 0.44), 0.26, 3.2, (0, 1, 7, 0)),
+    ((0.3, 2.0), (-1.0, 1.5), 0.5, 5.0, (0, 5, 3, 0)),
+    ((0.0, 1.0), (0.0, 2.0), 0.9, -5.0, (4, 0, 0, 4)),
+]
+
+
+@pytest.mark.parametrize(("a", "b", "r", "log_psi", "cell"), IMPROBABLE)
+def test_tables_that_the_odds_ratio_makes_improbable_are_the_integral(a, b, r, log_psi, cell):
+    """Newton's method with full steps ran away from the mode of the first, which then seemed impossible."""
+    assert rule(a, b, r, cell, log_psi) == pytest.approx(brute(a, b, r, cell, log_psi), abs=2e-2)
+
+
 def test_probabilities_of_all_tables_sum_to_one():
     tables = np.array([t for t in itertools.product(range(5), repeat=4) if sum(t) == 4])
     cells = tuple(tables.T.astype(float))
@@ -157,6 +170,28 @@ def test_the_table_likelihood_is_the_oracle(quantity, inputs, value):
     got = dirichlet_multinomial_loglik(np, np.array(inputs["phi"]), rho, 1 - rho, data.arrays)
     assert float(got) + gammaln(table.sum() + 1) - gammaln(table + 1).sum() == pytest.approx(value, rel=1e-9)
     assert data.kinds_block.keys() == level_survival([table]).keys()
+
+
+@pytest.mark.parametrize(("name", "free"), [("paired", 5), ("coupled_plackett", 6)])
+def test_the_slope_of_a_density_is_the_limit_of_its_differences(name, free):
+    """The slope is written out by hand; a difference also moves the nodes, whose error is below 1e-3 here."""
+    import jax
+
+    from bayeseval import _compat
+    from bayeseval.engines.programs import density_of
+
+    model = load_model(name)
+    data = PairData(pairs_of_tables([[2, 1, 0, 1], [0, 0, 1, 3], [4, 0, 0, 0], [1, 0, 2, 2]]), model.blocks)
+    point, step = np.array([0.3, -0.4, -0.2, 0.1, 0.8, 0.9][:free]), 1e-4
+    with _compat.double_precision():
+        density, _, facts = density_of(model, model.prior(), data)
+        arrays = [data.arrays[name] for name in facts["inputs"]]
+        slope = np.asarray(jax.grad(density)(point, arrays))
+        values = jax.vmap(lambda x: density(x, arrays))(
+            np.concatenate([point + step * one for one in (np.eye(free), -np.eye(free))])
+        )
+    differences = (values[:free] - values[free:]) / (2 * step)
+    np.testing.assert_allclose(slope, differences, atol=2e-3)
 
 
 @pytest.mark.parametrize("name", ["paired", "coupled_plackett"])
@@ -251,6 +286,7 @@ def test_systems_that_never_differ_are_as_good_as_each_other():
     assert score.lower < 0 < score.upper and score.width < 4 * np.sqrt(2 / 44 / 45)
 
 
+@pytest.mark.slow
 def test_swapping_the_systems_mirrors_the_difference(small, post):
     data = small.swapped() if post.pairs.coupled else independent(small).swapped()
     other = be.fit(data, model=post.model, seed=2, draws=250, tune=250, progress=False)
@@ -322,6 +358,20 @@ def test_every_model_of_pairs_answers_every_question(post, small):
         assert ax.get_xlabel() and ax.get_title(loc="left")
 
 
+@pytest.mark.parametrize(("score", "metric"), [("mean", be.metrics.mean()), ("pass@4", be.metrics.pass_at(4))])
+@pytest.mark.parametrize("estimand", ["population", "benchmark"])
+def test_a_contrast_of_a_joint_posterior_is_its_own_difference(post, score, metric, estimand):
+    own = post.metric_difference(metric, estimand)
+    found = be.contrast(post, score=score, estimand=estimand)
+    np.testing.assert_array_equal(found.draws, own.draws)
+    assert found.method == "joint" and found.systems == NAMES and found.estimand == estimand
+    assert found.value == pytest.approx(own.value, abs=1e-12)
+    assert found.p_greater == pytest.approx(post.p_better(estimand, metric), abs=1e-12)
+    assert set(own.warnings) <= set(found.warnings)
+    with pytest.raises(be.BayesevalError, match="leave b out"):
+        be.contrast(post, be.Counts.from_arrays([1], 4))
+
+
 def test_a_saved_posterior_comes_back(post, tmp_path):
     again = be.load(post.save(tmp_path / "pairs.nc"))
     assert isinstance(again, be.PairPosterior)
@@ -339,6 +389,7 @@ def test_kappa_needs_a_model_that_knows_it(post):
             post.kappa()
 
 
+@pytest.mark.slow
 def test_pairing_narrows_the_difference():
     """Theory E(v): paired prompts subtract 2 Cov(p_A, p_B) / n."""
     tables = simulated_tables(150, 8, (0.5, 0.2), (2.0, 2.0), 0.95, 0.0, 4)
@@ -373,6 +424,7 @@ def test_where_the_model_fails_the_robust_difference_is_the_headline():
     assert any("robust score" in text for text in score.warnings)
 
 
+@pytest.mark.slow
 def test_coupled_generations_in_a_model_of_independent_ones_are_told(small):
     post = be.fit(small, model="paired", seed=1, draws=100, tune=250, progress=False)
     assert any("takes them as independent" in text for text in post.difference().warnings)
@@ -433,7 +485,7 @@ def real_pair(shared, benchmark, a, b, condition, first=None):
 
 REAL = [
     ("coupled-gsm8k", "Llama-3.1-8B-Instruct", "Llama-3.1-8B-Instruct-bnb-8bit"),
-    ("coupled-mmlu", "Llama-3.1-8B-Instruct", "Llama-3.2-3B-Instruct"),
+    pytest.param("coupled-mmlu", "Llama-3.1-8B-Instruct", "Llama-3.2-3B-Instruct", marks=pytest.mark.slow),
 ]
 
 

@@ -64,8 +64,10 @@ class PairCheck(Check):
         """
         from bayeseval import plots
 
-        shown = require_choice("of", of, ("difference", "second"))
-        return plots.plot_check(self if shown == "difference" else replace(self, histogram=self.second), ax=ax)
+        first = require_choice("of", of, ("difference", "second")) == "difference"
+        shown = self.histogram if first else self.second
+        # The title speaks of what is shown: one histogram may be as predicted where the other is not.
+        return plots.plot_check(replace(self, histogram=shown, misfit=shown.p < P_LIMIT / 2), ax=ax)
 
 
 def check_pairs(posterior: PairPosterior) -> PairCheck:
