@@ -43,12 +43,16 @@ def simulated_tables(n, k, m, s, r, log_psi, seed):
     return rng.multinomial(k, (shares / shares.sum(axis=0)).T)
 
 
+LONG = pytest.param("coupled_plackett", marks=pytest.mark.slow)
+"""Its program takes a minute to compile."""
+
+
 @pytest.fixture(scope="module")
 def small():
     return pairs_of_tables(simulated_tables(24, 6, (0.3, -0.2), (1.5, 1.0), 0.7, 1.0, 1))
 
 
-@pytest.fixture(scope="module", params=["coupled", "paired", "coupled_plackett"])
+@pytest.fixture(scope="module", params=["coupled", "paired", LONG])
 def post(request, small):
     data = independent(small) if request.param == "paired" else small
     return be.fit(data, model=request.param, seed=1, draws=250, tune=250, progress=False)
@@ -172,7 +176,7 @@ def test_the_table_likelihood_is_the_oracle(quantity, inputs, value):
     assert data.kinds_block.keys() == level_survival([table]).keys()
 
 
-@pytest.mark.parametrize(("name", "free"), [("paired", 5), ("coupled_plackett", 6)])
+@pytest.mark.parametrize(("name", "free"), [("paired", 5), pytest.param("coupled_plackett", 6, marks=pytest.mark.slow)])
 def test_the_slope_of_a_density_is_the_limit_of_its_differences(name, free):
     """The slope is written out by hand; a difference also moves the nodes, whose error is below 1e-3 here."""
     import jax
@@ -194,7 +198,7 @@ def test_the_slope_of_a_density_is_the_limit_of_its_differences(name, free):
     np.testing.assert_allclose(slope, differences, atol=2e-3)
 
 
-@pytest.mark.parametrize("name", ["paired", "coupled_plackett"])
+@pytest.mark.parametrize("name", ["paired", LONG])
 def test_the_density_of_a_model_is_the_brute_force_likelihood(name):
     model = load_model(name)
     sets = [[[2, 1, 0, 1], [0, 0, 1, 3], [2, 1, 0, 1]], [[1, 1, 1, 1], [0, 2, 1, 1], [4, 0, 0, 0]]]
