@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Suspects", "chosen_suspects"]
 
-HEAD = [
-    "prompt", "probability", "kind", "suspected_answer", "gold", "gold_given", "agreeing", "systems", "generations",
-    "correct", "answers",
-]  # fmt: skip
+HEAD = ("prompt", "P(gold wrong)", "kind", "suspected", "gold", "agree", "correct", "answers")
 MOST_SAID = 10
 
 
@@ -93,7 +90,14 @@ class Suspects:
 
     def _repr_html_(self) -> str:
         told = [f"{kind}: {KINDS[kind]}" for kind in dict.fromkeys(self.table["kind"]) if kind != "none"]
-        return answer_table(HEAD, self.table[HEAD].itertuples(index=False), [self.sentence(), *told, *self.notes])
+        rows = [
+            (
+                row.prompt, row.probability, row.kind, row.suspected_answer, row.gold,
+                f"{row.agreeing} of {row.systems}", f"{row.correct} of {row.generations}", row.answers,
+            )
+            for row in self.table.itertuples()
+        ]  # fmt: skip
+        return answer_table(HEAD, rows, [self.sentence(), *told, *self.notes])
 
 
 def chosen_suspects(prompts: pd.DataFrame, notes: tuple[str, ...], at_least: float | None, top: int | None) -> Suspects:
