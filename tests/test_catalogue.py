@@ -22,7 +22,12 @@ def variant(tmp_path, old, new):
     return path
 
 
-@pytest.mark.parametrize("name", sorted(be.models()))
+LONG = {"coupled_plackett"}
+"""Models whose program takes a minute to compile."""
+MODELS = [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in sorted(be.models())]
+
+
+@pytest.mark.parametrize("name", MODELS)
 def test_every_built_in_model_follows_the_protocol(name):
     check = be.check_model(name)
     assert check.ok, repr(check)

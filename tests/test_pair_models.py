@@ -176,7 +176,8 @@ def test_the_table_likelihood_is_the_oracle(quantity, inputs, value):
     assert data.kinds_block.keys() == level_survival([table]).keys()
 
 
-@pytest.mark.parametrize(("name", "free"), [("paired", 5), pytest.param("coupled_plackett", 6, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "free"), [("paired", 5), ("coupled_plackett", 6)])
 def test_the_slope_of_a_density_is_the_limit_of_its_differences(name, free):
     """The slope is written out by hand; a difference also moves the nodes, whose error is below 1e-3 here."""
     import jax

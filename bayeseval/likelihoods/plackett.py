@@ -48,7 +48,7 @@ def plackett_logs(xp: Any, eta_a: Any, eta_b: Any, log_psi: Any) -> tuple[Any, A
     >>> import numpy as np
     >>> from bayeseval.likelihoods import plackett_logs
     >>> [round(float(np.exp(log)), 6) for log in plackett_logs(np, np.log(0.5), np.log(1.0), np.log(10.0))]
-    [0.279941, 0.053392, 0.220059, 0.446608]
+    [0.277778, 0.055556, 0.222222, 0.444444]
     """
     both, only_a, only_b, neither = _shares(xp, eta_a, eta_b, log_psi)[0]
     return xp.log(both), xp.log(only_a), xp.log(only_b), xp.log(neither)
