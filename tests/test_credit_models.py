@@ -453,6 +453,7 @@ def test_the_command_line_fits_credits(tmp_path):
         assert message in refused.output
 
 
+@pytest.mark.slow
 def test_posterior_means_agree_with_moments_on_reasoning_gym(shared):
     frame = pd.read_csv(shared / "data" / "reasoning-gym-easy" / "outcomes.csv.gz")
     frame = frame[frame["model"] == "google/gemma-3-27b-it"].drop(columns=["correct", "answer"])

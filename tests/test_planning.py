@@ -313,6 +313,7 @@ def test_nothing_seen_means_nothing_to_plan_from():
         make(post, 0.1)
 
 
+@pytest.mark.slow
 def test_fresh_prompts_of_a_clustered_pilot_are_clusters_of_their_own_and_that_is_said():
     rng = np.random.default_rng(2)
     text = np.repeat(rng.beta(2, 2, 12), 6)

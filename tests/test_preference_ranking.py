@@ -253,6 +253,7 @@ def test_copies_within_a_cluster_narrow_the_posterior_but_not_the_bootstrap() ->
     assert "Bayesian bootstrap over 150 clusters" in repr(boot[0])
 
 
+@pytest.mark.slow
 def test_intervals_of_the_bootstrap_hold_the_truth_as_often_as_they_say() -> None:
     truth, held = np.array([0.6, 0.0, -0.6]), np.zeros(3)
     for seed in range(repeats := 120):

@@ -170,6 +170,7 @@ def test_stacks_are_updated_member_by_member():
         same(member, exact(counts(1).add(counts(2)), prior=prior))
 
 
+@pytest.mark.slow
 def test_models_of_whole_runs_need_the_generations():
     post = be.fit(outcomes(0, 3), "run_effects", draws=100, tune=50, chains=1, importance=False, progress=False)
     updated = post.update(outcomes(3, 1), progress=False)
@@ -399,6 +400,7 @@ def test_simulated_error_knows_what_is_true():
     assert beside.below[-1] == 1 and beside.error == 0
 
 
+@pytest.mark.slow
 def test_simulated_error_of_the_same_prompts_agrees_with_the_rule_itself():
     """Studies of 20 prompts with 8 generations each, by refits on a grid, and fitted and decided one by one."""
     rule = be.stop_at_direction(estimand="benchmark", certainty=0.9)
