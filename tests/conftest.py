@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,3 +22,11 @@ def shared() -> Path:
     if not (SHARED / "oracles" / "formulas.csv").is_file():
         pytest.skip("the folder ../shared with real data and oracles is not beside this checkout")
     return SHARED
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays_open() -> Iterator[None]:
+    """Close what a test has drawn: pyplot warns of more than 20 figures, and a worker runs many tests."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")

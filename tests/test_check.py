@@ -15,7 +15,11 @@ def fit(correct, generations, **options):
     return be.fit(be.Counts.from_arrays(correct, generations), engine="quadrature", progress=False, **options)
 
 
-@pytest.mark.parametrize("generations", [np.full(150, 8), np.tile([3, 40, 500], 50)], ids=["histogram", "latent"])
+@pytest.mark.parametrize(
+    "generations",
+    [np.full(150, 8), pytest.param(np.tile([3, 40, 500], 50), marks=pytest.mark.slow)],
+    ids=["histogram", "latent"],
+)
 def test_predictive_check_seldom_fires_on_data_from_the_model(generations):
     rng = np.random.default_rng(0)
     fired = 0
