@@ -147,13 +147,7 @@ ax = found.plot()
 found.marginals
 
 # %%
-pairs = found.pairs
-by_prompt = (pairs.tables[:, 0] * pairs.generations[0] - pairs.correct.prod(axis=0)) / (
-    pairs.generations[0] * (pairs.generations[0] - 1)
-)
-table = pairs.to_frame().assign(kappa=by_prompt)
-table["kind"] = np.where(table["prompt"].str.contains("+", regex=False), "addition", "multiple choice")
-table.groupby("kind")[["correct_a", "correct_b", "both", "kappa"]].mean()
+found.groups()[["group", "n_prompts", "difference", "kappa", "saving_benchmark"]].round(3)
 
 # %% [markdown]
 # To publish: *with shared sampling noise (Gumbel-max, noise keyed by prompt, generation, position and token), both

@@ -14,7 +14,7 @@ from bayeseval.arrays import Floats, as_counts
 from bayeseval.errors import DataError, OptionError, require_positive_integer
 
 __all__ = [
-    "agreement", "consistency", "entropy_dirichlet", "entropy_miller_madow", "entropy_process",
+    "consistency", "entropy_dirichlet", "entropy_miller_madow", "entropy_process",
     "entropy_process_averaged", "held_out_modal_share", "normalised_consistency", "rarefied_consistency",
     "require_concentration",
 ]  # fmt: skip
@@ -239,31 +239,6 @@ def rarefied_consistency(counts: ArrayLike, generations: int) -> Floats:
         log = _choose(n, j) + _choose(rest, m - j) - _choose(most, m)
         total += np.where(possible, np.exp(np.where(possible, log, 0.0)), 0.0).sum(axis=-1) * (j / m) * np.log(j / m)
     return np.asarray(total)
-
-
-def agreement(counts: ArrayLike) -> Floats:
-    r"""Probability that two generations agree, :math:`\sum_c \pi_c^2`, estimated without bias.
-
-    .. math:: \sum_c \frac{n_c(n_c-1)}{k(k-1)}
-
-    Parameters
-    ----------
-    counts : int array (..., cluster)
-
-    Returns
-    -------
-    float array (...)
-        NaN where there are fewer than two generations.
-
-    Examples
-    --------
-    >>> round(float(agreement([2, 1])), 4)
-    0.3333
-    """
-    n = _counts(counts).astype(float)
-    k = n.sum(axis=-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(k > 1, (n * (n - 1)).sum(axis=-1) / (k * (k - 1)), np.nan))
 
 
 def held_out_modal_share(counts: ArrayLike) -> Floats:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from bayeseval.defaults import options
 from bayeseval.display import html_table
 from bayeseval.errors import require_choice
 from bayeseval.preferences.davidson import davidson_probabilities
@@ -110,10 +109,6 @@ class PreferenceRanking:
                 win[a, b], win[b, a] = first.mean(), second.mean()
                 tie[a, b] = tie[b, a] = both.mean()
         return win, tie
-
-    def select_prob(self, prob: float) -> PreferenceRanking:
-        """The same with other intervals."""
-        return replace(self, prob=options.interval_prob(prob))
 
     def to_frame(self, scale: str = "log") -> pd.DataFrame:
         """One row a system, strongest first.
